@@ -1,0 +1,122 @@
+//! What the reading half, the writing half and the handler of one connection tell each other.
+//!
+//! picoserve stands between them and passes nothing along, so they share a few cells. All of them run in one task.
+
+use core::{
+    cell::Cell,
+    future::poll_fn,
+    pin::pin,
+    task::Poll,
+};
+
+use super::gate::{Refused, Verdict};
+
+/// The state of one connection that is nobody's alone.
+#[derive(Debug, Default)]
+pub(super) struct Flow {
+    refused: Cell<Option<Refused>>,
+    handled: Cell<u32>,
+    last: Cell<bool>,
+    answering: Cell<bool>,
+    stopping: Cell<bool>,
+    reads: Cell<Reads>,
+    writes: Cell<Writes>,
+}
+
+/// What the reading half does with the client's bytes.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reads {
+    #[default]
+    Pass,
+    /// Says that the client has hung up: nothing more is taken from it.
+    End,
+    /// Never says anything: picoserve ends a close-delimited answer when the client's half ends, and a client that has
+    /// closed its half after the request still wants the answer.
+    Wait,
+}
+
+/// What the writing half does with picoserve's bytes.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Writes {
+    #[default]
+    Pass,
+    /// A body follows at once: gathers, and takes no flush for an order. picoserve flushes after every head.
+    Gather,
+    /// Drops them: the answer to a request behind the last one.
+    Drop,
+    /// Fails: the way to make picoserve give up a connection, as a handler cannot make an error of its own.
+    Fail,
+}
+
+impl Flow {
+    /// Takes note of a request that the gate refused.
+    pub(super) fn refuse(&self, refused: Refused) {
+        self.refused.set(Some(refused));
+    }
+
+    /// Counts a request that reaches the handler, and says what the gate thinks of it.
+    pub(super) fn begin(&self) -> Option<Verdict> {
+        let number = self.handled.get().wrapping_add(1);
+        self.handled.set(number);
+        self.refused.get().filter(|refused| refused.request == number).map(|refused| refused.verdict)
+    }
+
+    /// How many requests have reached the handler.
+    pub(super) fn handled(&self) -> u32 {
+        self.handled.get()
+    }
+
+    /// Makes the current answer the last one, and stops reading.
+    pub(super) fn close(&self) {
+        self.last.set(true);
+        self.reads.set(Reads::End);
+    }
+
+    /// Is the current answer the last one, or was the one before?
+    pub(super) fn is_last(&self) -> bool {
+        self.last.get()
+    }
+
+    /// Asks the answer to come to its end.
+    pub(super) fn stop(&self) {
+        self.stopping.set(true);
+    }
+
+    /// Is an answer on its way, from the first byte of its head to the last of its body?
+    pub(super) fn is_answering(&self) -> bool {
+        self.answering.get()
+    }
+
+    pub(super) fn set_answering(&self, answering: bool) {
+        self.answering.set(answering);
+    }
+
+    pub(super) fn reads(&self) -> Reads {
+        self.reads.get()
+    }
+
+    pub(super) fn set_reads(&self, reads: Reads) {
+        self.reads.set(reads);
+    }
+
+    pub(super) fn writes(&self) -> Writes {
+        self.writes.get()
+    }
+
+    pub(super) fn set_writes(&self, writes: Writes) {
+        self.writes.set(writes);
+    }
+
+    /// Waits for `future`, but not beyond the call to stop: then there is nothing.
+    ///
+    /// picoserve polls the handler again right after the call to stop came in, so no waker is kept.
+    pub(super) async fn unless_stopped<F: Future>(&self, future: F) -> Option<F::Output> {
+        let mut future = pin!(future);
+        poll_fn(|cx| match future.as_mut().poll(cx) {
+            Poll::Ready(output) => Poll::Ready(Some(output)),
+            Poll::Pending if self.stopping.get() => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        })
+        .await
+    }
+}

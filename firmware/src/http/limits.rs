@@ -1,0 +1,73 @@
+//! How much one connection may ask of the device, and for how long.
+
+use picoserve::time::Duration;
+
+/// The numbers of the HTTP edge, all of them.
+///
+/// What a buffer lent to [`serve`](super::serve) cannot hold lowers the limit silently: a head has to fit into the
+/// connection's buffer, a body into that buffer or into one of the shared ones.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Request line and headers together; 431 beyond.
+    pub head_bytes: usize,
+    /// The request target; 414 beyond.
+    pub target_bytes: usize,
+    /// A request's body; 413 beyond.
+    pub body_bytes: usize,
+    /// A body nobody wants is read and dropped up to here to keep the connection; beyond, the connection is closed.
+    pub drain_bytes: usize,
+    /// Requests on one connection before it is closed, so that nobody owns a socket forever.
+    pub requests: u32,
+    /// Silence before the next request on a kept connection.
+    pub idle: Duration,
+    /// From a request's first byte to the end of its head, and of its body if that fits behind the head; 408 beyond.
+    /// Also the wait for the very first byte.
+    pub head: Duration,
+    /// All of a body that has a shared buffer; 408 beyond.
+    pub body: Duration,
+    /// Waiting for a shared buffer; 503 beyond.
+    pub lease: Duration,
+    /// One piece of the answer, at most one transmit buffer long: a reader that stalls for longer is cut off.
+    pub write: Duration,
+    /// After the last answer: for the client to read it and to hang up.
+    pub linger: Duration,
+    /// After the call to stop: for an answer to end properly.
+    pub grace: Duration,
+    /// What `Retry-After` says when there is no room, in seconds.
+    pub retry_after_secs: u16,
+    /// What `Cache-Control: max-age` of the card says, in seconds.
+    pub card_max_age_secs: u32,
+}
+
+impl Limits {
+    /// For a microcontroller with a handful of sockets.
+    pub const DEVICE: Self = Self {
+        head_bytes: 2048,
+        target_bytes: 512,
+        body_bytes: 8 * 1024,
+        drain_bytes: 4 * 1024,
+        requests: 200,
+        idle: Duration::from_secs(5),
+        head: Duration::from_secs(5),
+        body: Duration::from_secs(10),
+        lease: Duration::from_secs(2),
+        write: Duration::from_secs(20),
+        linger: Duration::from_secs(1),
+        grace: Duration::from_secs(2),
+        retry_after_secs: 2,
+        card_max_age_secs: 300,
+    };
+
+    /// For a laptop or a server.
+    pub const HOST: Self = Self {
+        head_bytes: 8 * 1024,
+        target_bytes: 4 * 1024,
+        body_bytes: 1024 * 1024,
+        drain_bytes: 64 * 1024,
+        requests: 100_000,
+        idle: Duration::from_secs(60),
+        head: Duration::from_secs(10),
+        body: Duration::from_secs(30),
+        ..Self::DEVICE
+    };
+}

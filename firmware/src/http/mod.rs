@@ -1,0 +1,177 @@
+//! The HTTP edge: picoserve between a socket and the agent, with the corners rounded off.
+//!
+//! ```text
+//! socket -> gate -> picoserve -> handler -> Service       a request, framing checked byte by byte
+//! socket <- link <- picoserve <- answer  <- Source        its answer, small writes gathered
+//! ```
+//!
+//! [`serve`] is all there is to one connection, on tokio and on embassy-net alike. It takes buffers and gives them back,
+//! allocates nothing and is cancelled by dropping it.
+
+mod answer;
+mod body;
+mod conditional;
+mod flow;
+mod gate;
+mod handler;
+mod limits;
+mod routes;
+mod service;
+mod socket;
+
+use core::{cell::Cell, marker::PhantomData};
+
+use picoserve::{Config, Router, Server, Timeouts, Timer, io::Socket, time::Duration};
+
+pub use self::{
+    body::Bodies,
+    limits::Limits,
+    service::{BaseUrl, Broken, Call, CardVersion, Head, Kind, Refusal, Service, Source},
+    socket::LinkError,
+};
+use self::{
+    flow::Flow,
+    gate::{Bounds, Gate},
+    handler::Handler,
+    socket::{Halves, Link, Wire},
+};
+
+/// What all connections share.
+pub struct Site<'e, 's, S> {
+    /// The agent.
+    pub service: &'e S,
+    /// The large request buffers.
+    pub bodies: &'e Bodies<'s>,
+    /// The limits.
+    pub limits: &'e Limits,
+}
+
+/// The memory of one connection.
+pub struct Buffers<'b> {
+    /// Holds a request's head, and its body if there is room behind.
+    pub request: &'b mut [u8],
+    /// Holds a piece of an answer; an answer that fits has a `Content-Length`.
+    pub answer: &'b mut [u8],
+    /// Gathers head and pieces until they are worth sending.
+    pub transmit: &'b mut [u8],
+}
+
+/// How a connection ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// Everything that was asked was answered.
+    Closed,
+    /// A request's head did not arrive in time; the client was told.
+    TimedOut,
+    /// The socket failed, the client did not read, or an answer broke in the middle.
+    Aborted,
+}
+
+/// Serves one connection, from the first byte to the last.
+///
+/// When `shutdown` is done, streams end properly, an answer that is being sent gets [`Limits::grace`], and an idle
+/// connection closes.
+///
+/// # Cancellation
+/// May be dropped at any time; the socket goes with it.
+pub async fn serve<Runtime, K, T, S>(
+    mut socket: K,
+    timer: &T,
+    site: &Site<'_, '_, S>,
+    buffers: Buffers<'_>,
+    shutdown: impl Future<Output = ()>,
+) -> Ending
+where
+    K: Socket<Runtime>,
+    T: Timer<Runtime>,
+    S: Service,
+{
+    let limits = site.limits;
+    let timeouts = Timeouts {
+        start_read_request: limits.head,
+        persistent_start_read_request: limits.idle,
+        read_request: limits.head,
+        write: limits.write,
+    };
+    let ending = {
+        let (reader, writer) = socket.split();
+        let bounds = Bounds {
+            head_bytes: limits.head_bytes.min(buffers.request.len().saturating_sub(Gate::RESERVE)),
+            target_bytes: limits.target_bytes,
+            body_bytes: limits.body_bytes.min(site.bodies.largest_bytes().max(buffers.request.len())),
+        };
+        let flow = Flow::default();
+        let wire = Wire::new(Link::new(writer, buffers.transmit));
+        let router = Router::from_service(Handler {
+            site,
+            body_limit_bytes: bounds.body_bytes,
+            timer,
+            flow: &flow,
+            wire: &wire,
+            fill: Cell::new(buffers.answer),
+            runtime: PhantomData,
+        });
+        let stop = async {
+            shutdown.await;
+            flow.stop();
+        };
+        let config = Config::new(timeouts.clone()).keep_connection_alive();
+        let served = Server::custom(&router, ByRef(timer), &config, buffers.request)
+            .with_graceful_shutdown(stop, limits.grace)
+            .serve(Halves::new(reader, Gate::new(bounds), &wire, &flow))
+            .await;
+        let ending = match served {
+            // An answer that had its grace and did not end must not look as if it had.
+            Ok(_) if flow.is_answering() => Ending::Aborted,
+            Ok(_) | Err(picoserve::Error::BadRequest) => Ending::Closed,
+            Err(picoserve::Error::ReadTimeout(_)) => Ending::TimedOut,
+            Err(_) => Ending::Aborted,
+        };
+        let last = match ending {
+            Ending::TimedOut => routes::TIMED_OUT,
+            Ending::Closed | Ending::Aborted => b"",
+        };
+        // A client that is gone by now misses nothing.
+        let _ = timer.run_with_timeout(limits.linger, async { wire.lock().await.say(last).await }).await;
+        ending
+    };
+    let end = async {
+        match ending {
+            Ending::Closed | Ending::TimedOut => socket.shutdown(&timeouts, timer).await,
+            Ending::Aborted => socket.abort(&timeouts, timer).await,
+        }
+    };
+    // Reading on until the client hangs up is what lets it see an answer that came before its body was sent; but not forever.
+    let _ = timer.run_with_timeout(limits.linger, end).await;
+    ending
+}
+
+/// Tells a client that there is no room for another connection, without reading what it wants.
+///
+/// # Cancellation
+/// May be dropped at any time; the socket goes with it.
+pub async fn turn_away<Runtime, K, T>(mut socket: K, timer: &T, limits: &Limits)
+where
+    K: Socket<Runtime>,
+    T: Timer<Runtime>,
+{
+    let timeouts =
+        Timeouts { read_request: limits.linger, write: limits.linger, ..Timeouts::const_default() };
+    let end = async {
+        let said = Link::new(socket.split().1, &mut []).say(routes::NO_ROOM).await;
+        if said.is_ok() {
+            // A client that does not get the words does not miss the rest.
+            let _ = socket.shutdown(&timeouts, timer).await;
+        }
+    };
+    let _ = timer.run_with_timeout(limits.linger, end).await;
+}
+
+/// Lends a timer to picoserve, which wants one of its own.
+struct ByRef<'t, T>(&'t T);
+
+impl<Runtime, T: Timer<Runtime>> Timer<Runtime> for ByRef<'_, T> {
+    fn delay(&self, duration: Duration) -> impl Future<Output = ()> {
+        self.0.delay(duration)
+    }
+}

@@ -1,0 +1,199 @@
+//! Which paths and methods there are, and the few texts that the edge answers with by itself.
+
+use picoserve::request::Headers;
+
+use super::gate::{Flaw, Verdict};
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Action {
+    /// A JSON-RPC call.
+    Rpc,
+    /// The agent card.
+    Card,
+    /// A few words for people.
+    Home,
+    /// The methods that are allowed.
+    Options(&'static str),
+}
+
+/// Why a request is for nothing here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Missed {
+    Path,
+    /// The methods that would do.
+    Method(&'static str),
+}
+
+struct Route {
+    path: &'static str,
+    methods: &'static [(&'static str, Action)],
+    allow: &'static str,
+}
+
+const CARD: &[(&str, Action)] = &[("GET", Action::Card), ("HEAD", Action::Card)];
+const RPC: &[(&str, Action)] = &[("POST", Action::Rpc)];
+const HOME: &[(&str, Action)] = &[("POST", Action::Rpc), ("GET", Action::Home), ("HEAD", Action::Home)];
+
+const ROUTES: [Route; 5] = [
+    Route { path: "/", methods: HOME, allow: "GET, HEAD, POST, OPTIONS" },
+    Route { path: "/a2a", methods: RPC, allow: "POST, OPTIONS" },
+    Route { path: "/rpc", methods: RPC, allow: "POST, OPTIONS" },
+    Route { path: "/.well-known/agent-card.json", methods: CARD, allow: "GET, HEAD, OPTIONS" },
+    // The path of A2A before 0.3; directories still ask for it (DIALECTS.md 8).
+    Route { path: "/.well-known/agent.json", methods: CARD, allow: "GET, HEAD, OPTIONS" },
+];
+
+/// Finds what a method does to a path. Percent-encoded paths are other paths.
+pub(super) fn find(method: &str, path: &str) -> Result<Action, Missed> {
+    let path = match origin_form(path) {
+        "*" if method == "OPTIONS" => "/",
+        path => path,
+    };
+    let route = ROUTES.iter().find(|route| route.path == path).ok_or(Missed::Path)?;
+    match route.methods.iter().find(|(name, _)| *name == method) {
+        Some(&(_, action)) => Ok(action),
+        None if method == "OPTIONS" => Ok(Action::Options(route.allow)),
+        None => Err(Missed::Method(route.allow)),
+    }
+}
+
+/// The path of a target that may name the whole URL, as clients of a proxy send it (RFC 9112 §3.2.2).
+fn origin_form(target: &str) -> &str {
+    match target.strip_prefix("http://").or_else(|| target.strip_prefix("https://")) {
+        Some(rest) => rest.find('/').map_or("/", |slash| &rest[slash..]),
+        None => target,
+    }
+}
+
+/// What a request's `Content-Type` says of its body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MediaType {
+    Json,
+    Other,
+    Unsaid,
+}
+
+impl MediaType {
+    pub(super) fn of(headers: Headers<'_>) -> Self {
+        let Some(value) = headers.get("content-type") else { return Self::Unsaid };
+        let essence = value.split(b';').next();
+        match essence {
+            Some(name) if name == "application/json" || name == "application/a2a+json" => Self::Json,
+            _ => Self::Other,
+        }
+    }
+
+    /// Is the body to be taken for JSON? One that does not say is, if it looks like it.
+    pub(super) fn is_json(self, body: &[u8]) -> bool {
+        match self {
+            Self::Json => true,
+            Self::Other => false,
+            Self::Unsaid => body.trim_ascii_start().starts_with(b"{"),
+        }
+    }
+}
+
+/// The value of a header, if it has one.
+pub(super) fn header<'r>(headers: Headers<'r>, name: &str) -> Option<&'r str> {
+    headers.get(name)?.as_str().ok().filter(|value| !value.is_empty())
+}
+
+/// The value of a query parameter, as it was sent.
+pub(super) fn parameter<'r>(query: &'r str, name: &str) -> Option<&'r str> {
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.find(|(key, value)| *key == name && !value.is_empty()).map(|(_, value)| value)
+}
+
+/// An error that is not about a call, in the words of A2A 1.0 §11.6.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Problem {
+    pub(super) status: u16,
+    pub(super) text: &'static str,
+}
+
+macro_rules! problem {
+    ($code:literal, $status:literal, $message:literal) => {
+        Problem {
+            status: $code,
+            text: concat!("{\"error\":{\"code\":", $code, ",\"status\":\"", $status, "\",\"message\":\"", $message, "\"}}"),
+        }
+    };
+}
+
+impl Problem {
+    pub(super) const NO_PATH: Self =
+        problem!(404, "NOT_FOUND", "Nothing here. The agent card is at /.well-known/agent-card.json");
+    pub(super) const NO_METHOD: Self = problem!(405, "UNIMPLEMENTED", "Method not allowed on this path");
+    pub(super) const BAD_HOST: Self = problem!(400, "INVALID_ARGUMENT", "Host is not a host name with an optional port");
+    pub(super) const EXPECTATION: Self = problem!(417, "UNIMPLEMENTED", "The only expectation met is 100-continue");
+    pub(super) const GONE: Self = problem!(500, "INTERNAL", "The answer was dropped before it could be sent");
+    pub(super) const STOPPING: Self = problem!(503, "UNAVAILABLE", "The agent is stopping");
+
+    /// Says what the gate found. A body that is too large is the service's to refuse.
+    pub(super) const fn of(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Malformed(flaw) => match flaw {
+                Flaw::RequestLine => problem!(400, "INVALID_ARGUMENT", "Malformed request line"),
+                Flaw::Header => problem!(400, "INVALID_ARGUMENT", "Malformed header line"),
+                Flaw::ContentLength => problem!(400, "INVALID_ARGUMENT", "Content-Length must be one plain number"),
+                Flaw::TwoLengths => {
+                    problem!(400, "INVALID_ARGUMENT", "Content-Length and Transfer-Encoding exclude each other")
+                }
+                Flaw::Host => problem!(400, "INVALID_ARGUMENT", "There must be exactly one Host"),
+                Flaw::Ended => problem!(400, "INVALID_ARGUMENT", "The request ended in its head"),
+            },
+            Verdict::LengthRequired => {
+                problem!(411, "INVALID_ARGUMENT", "Send a Content-Length: transfer codings are not decoded")
+            }
+            Verdict::BodyTooLarge => problem!(413, "OUT_OF_RANGE", "The request body is too large"),
+            Verdict::TargetTooLong => problem!(414, "OUT_OF_RANGE", "The request target is too long"),
+            Verdict::HeadTooLarge => problem!(431, "OUT_OF_RANGE", "The request head is too large"),
+            Verdict::Version => problem!(505, "UNIMPLEMENTED", "HTTP/1.1 and HTTP/1.0 are spoken"),
+        }
+    }
+}
+
+/// What a person with a browser gets.
+pub(super) const HOME_TEXT: &str = "This is a Mote: an A2A agent on a small device.\n\n\
+    Agent card: /.well-known/agent-card.json\n\
+    JSON-RPC:   POST /\n";
+
+/// The whole answer to a head that does not arrive in time; picoserve has given up on it by then.
+pub(super) const TIMED_OUT: &[u8] =
+    b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+/// The whole answer where there is no room for another connection.
+pub(super) const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+/// Lets a client that asked send its body.
+pub(super) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+
+#[cfg(test)]
+mod tests {
+    use super::{Action, Missed, find, parameter};
+
+    #[test]
+    fn the_table_is_exact() {
+        assert_eq!(find("POST", "/"), Ok(Action::Rpc));
+        assert_eq!(find("POST", "/a2a"), Ok(Action::Rpc));
+        assert_eq!(find("HEAD", "/.well-known/agent.json"), Ok(Action::Card));
+        assert_eq!(find("GET", "http://mote.local/.well-known/agent-card.json"), Ok(Action::Card));
+        assert_eq!(find("GET", "http://mote.local"), Ok(Action::Home));
+        assert_eq!(find("OPTIONS", "*"), Ok(Action::Options("GET, HEAD, POST, OPTIONS")));
+        assert_eq!(find("OPTIONS", "/rpc"), Ok(Action::Options("POST, OPTIONS")));
+        assert_eq!(find("DELETE", "/"), Err(Missed::Method("GET, HEAD, POST, OPTIONS")));
+        assert_eq!(find("post", "/"), Err(Missed::Method("GET, HEAD, POST, OPTIONS")));
+        for path in ["", "*", "//", "/a2a/", "/%612a", "/.well-known/agent%2Djson", "/.well-known/../"] {
+            assert_eq!(find("GET", path), Err(Missed::Path), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_is_found_by_its_exact_name() {
+        assert_eq!(parameter("A2A-Version=1.0", "A2A-Version"), Some("1.0"));
+        assert_eq!(parameter("x=1&A2A-Version=0.3&A2A-Version=1.0", "A2A-Version"), Some("0.3"));
+        assert_eq!(parameter("A2A-Version=", "A2A-Version"), None);
+        assert_eq!(parameter("xA2A-Version=1.0", "A2A-Version"), None);
+    }
+}

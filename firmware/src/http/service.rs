@@ -1,0 +1,204 @@
+//! What the HTTP edge asks of the agent behind it.
+
+use core::fmt;
+
+/// The agent as the edge sees it: one call in, one answer out, piece by piece.
+///
+/// An answer may borrow from the service but never from the request: its body's buffer goes back as soon as the call
+/// has been decoded.
+pub trait Service {
+    /// Produces an answer's bytes.
+    type Answer<'a>: Source
+    where
+        Self: 'a;
+
+    /// Takes a JSON-RPC request.
+    fn call<'a>(&'a self, call: Call<'_>) -> (Head, Self::Answer<'a>);
+
+    /// Says why a request was refused before it was read: a JSON-RPC error with `id: null`.
+    fn refuse(&self, refusal: Refusal) -> Self::Answer<'_>;
+
+    /// Makes the agent card. `base` is where the client reached us, to be used where no public URL is configured; an
+    /// HTTP/1.0 client may not have said.
+    fn card<'a>(&'a self, base: Option<BaseUrl<'_>>) -> Self::Answer<'a>;
+
+    /// Names the version of the card, for caches.
+    fn card_version(&self) -> CardVersion<'_>;
+}
+
+/// Where an answer's bytes come from.
+pub trait Source {
+    /// Fills `out`, which is never empty, with the next bytes and says how many; 0 is the end.
+    ///
+    /// A document may take its time with the first bytes. A stream gives what there is and waits only when there is
+    /// nothing: whatever it gave before is on the wire by then.
+    ///
+    /// # Errors
+    /// [`Broken`] if the rest cannot be sent. The client will notice.
+    ///
+    /// # Cancellation
+    /// Dropped while it waits when the device stops or the client is gone; it is not called again then.
+    fn fill(&mut self, out: &mut [u8]) -> impl Future<Output = Result<usize, Broken>>;
+}
+
+/// What was being sent is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Broken;
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("what was being sent is gone")
+    }
+}
+
+impl core::error::Error for Broken {}
+
+/// A JSON-RPC request with what its HTTP head said about it.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'b> {
+    /// `A2A-Version`, the header or else the query parameter; never empty.
+    pub version: Option<&'b str>,
+    /// `A2A-Extensions` or `X-A2A-Extensions`, a list with commas; never empty.
+    pub extensions: Option<&'b str>,
+    /// `Last-Event-ID` of a client that takes up a stream again.
+    pub last_event_id: Option<&'b str>,
+    /// The body, any bytes.
+    pub body: &'b [u8],
+}
+
+/// How an answer begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    /// The HTTP status: 200 also for JSON-RPC errors, or clients lose the code (DIALECTS.md 6.2).
+    pub status: u16,
+    /// What follows.
+    pub kind: Kind,
+    /// Seconds for `Retry-After`, when busy.
+    pub retry_after_secs: Option<u16>,
+}
+
+/// What kind of answer follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// One JSON document.
+    Json,
+    /// Server-sent events; the source does their framing.
+    EventStream,
+}
+
+/// Why a request was refused before it was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The body is larger than any buffer here.
+    BodyTooLarge {
+        /// The largest that is taken.
+        limit_bytes: usize,
+    },
+    /// The body is not said to be JSON.
+    MediaType,
+    /// No buffer came free in time.
+    Busy,
+    /// The body ended before its length.
+    BodyEnded,
+    /// The body did not arrive in time.
+    BodySlow,
+}
+
+impl Refusal {
+    /// The HTTP status that goes with it.
+    #[must_use]
+    pub const fn status(self) -> u16 {
+        match self {
+            Self::BodyTooLarge { .. } => 413,
+            Self::MediaType => 415,
+            Self::Busy => 503,
+            Self::BodyEnded => 400,
+            Self::BodySlow => 408,
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BodyTooLarge { limit_bytes } => write!(f, "Request body is larger than {limit_bytes} bytes"),
+            Self::MediaType => f.write_str("Content-Type must be application/json"),
+            Self::Busy => f.write_str("All request buffers are in use, try again"),
+            Self::BodyEnded => f.write_str("Request body ended before its Content-Length"),
+            Self::BodySlow => f.write_str("Request body did not arrive in time"),
+        }
+    }
+}
+
+/// Names a version of the card.
+#[derive(Debug, Clone, Copy)]
+pub struct CardVersion<'s> {
+    /// The entity tag, without its quotes.
+    pub etag: &'s str,
+    /// An HTTP date such as `Sun, 06 Nov 1994 08:49:37 GMT`; nothing where there is no clock.
+    pub last_modified: Option<&'s str>,
+}
+
+/// Where a client reached us: a checked `host` or `host:port`, fit to be written into the card.
+///
+/// Displays as a URL without a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BaseUrl<'h> {
+    authority: &'h str,
+}
+
+impl<'h> BaseUrl<'h> {
+    /// Checks a `Host` header. It is strict on purpose: what passes is reflected.
+    #[must_use]
+    pub fn from_host(host: &'h str) -> Option<Self> {
+        let (is_name, rest) = match host.strip_prefix('[') {
+            Some(literal) => {
+                let (address, rest) = literal.split_once(']')?;
+                (is_all(address, |byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.')), rest)
+            }
+            None => {
+                let (name, rest) = host.split_at(host.find(':').unwrap_or(host.len()));
+                (is_all(name, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_')), rest)
+            }
+        };
+        let is_port = match rest.strip_prefix(':') {
+            Some(port) => is_all(port, |byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok(),
+            None => rest.is_empty(),
+        };
+        (is_name && is_port).then_some(Self { authority: host })
+    }
+
+    /// The `host` or `host:port`.
+    #[must_use]
+    pub const fn authority(&self) -> &'h str {
+        self.authority
+    }
+}
+
+impl fmt::Display for BaseUrl<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "http://{}", self.authority)
+    }
+}
+
+fn is_all(text: &str, fits: impl Fn(u8) -> bool) -> bool {
+    !text.is_empty() && text.bytes().all(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BaseUrl;
+
+    #[test]
+    fn only_a_host_with_an_optional_port_is_reflected() {
+        for good in ["a", "mote.local", "mote-1.local:8080", "192.168.0.7:80", "[fe80::1]", "[::1]:8080", "my_host"] {
+            assert!(BaseUrl::from_host(good).is_some(), "{good}");
+        }
+        for bad in
+            ["", ":80", "a:", "a:+80", "a:80:80", "a:65536", "a b", "a/b", "a\"", "<a>", "a@b", "[::1", "::1", "[]", "[g]", "[::1]x"]
+        {
+            assert!(BaseUrl::from_host(bad).is_none(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The board-free firmware.
+#![no_std]
+pub mod http;

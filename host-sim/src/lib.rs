@@ -1,0 +1,3 @@
+//! The laptop as one more board: what `host-sim` is made of.
+
+pub mod net;

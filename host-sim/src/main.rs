@@ -1,0 +1,2 @@
+//! host-sim
+fn main() {}

@@ -1,0 +1,204 @@
+//! Reading parameters: members by name, with a fault that says which one was wrong.
+
+use crate::{
+    json::{Json, Kind, Text},
+    model::{Content, Fault, FaultKind, History, Message, Part, Parts},
+};
+
+/// Picks members out of an object. `null` counts as missing, unknown members are passed over, a name that comes twice
+/// is refused: two readers could disagree on which one counts.
+pub(super) fn members<'a, const N: usize>(
+    object: Json<'a>,
+    names: [&'static str; N],
+    field: &'static str,
+) -> Result<[Option<Json<'a>>; N], Fault> {
+    if object.kind() != Kind::Object {
+        return Err(Fault::params(field, "must be an object"));
+    }
+    let mut found = [None; N];
+    let mut seen = [false; N];
+    for (key, value) in object.members() {
+        let matching = names.iter().zip(found.iter_mut()).zip(seen.iter_mut()).find(|((name, _), _)| is_name(key, name));
+        let Some(((name, place), seen)) = matching else { continue };
+        if *seen {
+            return Err(Fault::params(name, "stands there twice"));
+        }
+        *seen = true;
+        *place = (value.kind() != Kind::Null).then_some(value);
+    }
+    Ok(found)
+}
+
+/// Whether a key is the name, in camelCase or, as ProtoJSON readers take it too, in snake_case.
+fn is_name(key: Text<'_>, name: &str) -> bool {
+    let mut key = key.chars();
+    for expected in name.chars() {
+        match key.next() {
+            Some(found) if found == expected => {}
+            Some('_') if expected.is_ascii_uppercase() && key.next() == Some(expected.to_ascii_lowercase()) => {}
+            _ => return false,
+        }
+    }
+    key.next().is_none()
+}
+
+pub(super) fn required<T>(value: Option<T>, field: &'static str) -> Result<T, Fault> {
+    value.ok_or(Fault::params(field, "is missing"))
+}
+
+pub(super) fn text<'a>(value: Option<Json<'a>>, field: &'static str) -> Result<Option<Text<'a>>, Fault> {
+    value.map(|value| value.text().ok_or(Fault::params(field, "must be a string"))).transpose()
+}
+
+/// A string that counts as missing when it is empty, as ProtoJSON has it.
+pub(super) fn name<'a>(value: Option<Json<'a>>, field: &'static str) -> Result<Option<Text<'a>>, Fault> {
+    Ok(text(value, field)?.filter(|text| !text.is_empty()))
+}
+
+pub(super) fn boolean(value: Option<Json<'_>>, field: &'static str) -> Result<Option<bool>, Fault> {
+    value.map(|value| value.bool().ok_or(Fault::params(field, "must be true or false"))).transpose()
+}
+
+pub(super) fn object<'a>(value: Option<Json<'a>>, field: &'static str) -> Result<Option<Json<'a>>, Fault> {
+    match value {
+        Some(value) if value.kind() != Kind::Object => Err(Fault::params(field, "must be an object")),
+        value => Ok(value),
+    }
+}
+
+pub(super) fn strings<'a>(value: Option<Json<'a>>, field: &'static str) -> Result<Option<Json<'a>>, Fault> {
+    match value {
+        Some(value) if value.kind() != Kind::Array || value.items().any(|item| item.kind() != Kind::String) => {
+            Err(Fault::params(field, "must be an array of strings"))
+        }
+        Some(value) if value.items().next().is_none() => Ok(None),
+        value => Ok(value),
+    }
+}
+
+/// The length of the history: unset leaves the choice to `unset`, zero is none, negative is refused.
+pub(super) fn history(value: Option<Json<'_>>, unset: History) -> Result<History, Fault> {
+    let Some(value) = value else { return Ok(unset) };
+    match value.integer() {
+        Some(count) if count >= 0 => Ok(History::Newest(u32::try_from(count).unwrap_or(u32::MAX))),
+        Some(_) => Err(Fault::params("historyLength", "must not be negative")),
+        None => Err(Fault::params("historyLength", "must be a whole number")),
+    }
+}
+
+/// Push notifications are not there yet, so a request that counts on them is refused rather than half served.
+pub(super) fn no_push(config: Option<Json<'_>>, field: &'static str) -> Result<(), Fault> {
+    match config {
+        Some(_) => Err(Fault { field, ..Fault::new(FaultKind::PushNotSupported) }),
+        None => Ok(()),
+    }
+}
+
+/// A message that has parts in the shape of `decode`.
+pub(super) struct Draft<'a> {
+    pub(super) message: Message<'a>,
+    pub(super) context: Option<Text<'a>>,
+    pub(super) task: Option<Text<'a>>,
+}
+
+/// Reads a message. `roles` are the client's and the agent's words.
+pub(super) fn message<'a>(
+    value: Option<Json<'a>>,
+    roles: &[&str; 2],
+    decode: for<'j> fn(Json<'j>) -> Result<Part<'j>, Fault>,
+) -> Result<Draft<'a>, Fault> {
+    let [id, role, parts, context, task, metadata, extensions, references] = members(
+        required(value, "message")?,
+        ["messageId", "role", "parts", "contextId", "taskId", "metadata", "extensions", "referenceTaskIds"],
+        "message",
+    )?;
+    let [user, agent] = roles;
+    let from_agent = match required(role, "message.role")? {
+        role if role.text().is_some_and(|text| text.is(user)) || role.integer() == Some(1) => false,
+        role if role.text().is_some_and(|text| text.is(agent)) || role.integer() == Some(2) => true,
+        _ => return Err(Fault::params("message.role", "must be the user's or the agent's")),
+    };
+    let parts = required(parts, "message.parts")?;
+    if parts.kind() != Kind::Array {
+        return Err(Fault::params("message.parts", "must be an array of at least one part"));
+    }
+    Ok(Draft {
+        message: Message {
+            id: name(id, "message.messageId")?,
+            from_agent,
+            parts: Parts::new(parts, decode)?,
+            metadata: object(metadata, "message.metadata")?,
+            extensions: strings(extensions, "message.extensions")?,
+            references: strings(references, "message.referenceTaskIds")?,
+        },
+        context: name(context, "message.contextId")?,
+        task: name(task, "message.taskId")?,
+    })
+}
+
+/// Exactly one content.
+pub(super) fn one_content<const N: usize>(contents: [Option<Content<'_>>; N]) -> Result<Content<'_>, Fault> {
+    let mut given = contents.into_iter().flatten();
+    match (given.next(), given.next()) {
+        (Some(content), None) => Ok(content),
+        (None, _) => Err(Fault::params("message.parts", "has a part without content")),
+        (Some(_), Some(_)) => Err(Fault::params("message.parts", "has a part with two contents")),
+    }
+}
+
+/// Base64, standard or URL-safe, padded or not.
+pub(super) fn base64<'a>(value: Option<Json<'a>>, field: &'static str) -> Result<Option<Text<'a>>, Fault> {
+    let Some(text) = text(value, field)? else { return Ok(None) };
+    let mut digits = 0usize;
+    let mut padding = 0usize;
+    for character in text.chars() {
+        match character {
+            'A'..='Z' | 'a'..='z' | '0'..='9' | '+' | '/' | '-' | '_' if padding == 0 => {
+                digits = digits.saturating_add(1);
+            }
+            '=' if padding < 2 => padding = padding.saturating_add(1),
+            _ => return Err(Fault::params(field, "is not base64")),
+        }
+    }
+    let whole = match digits % 4 {
+        0 => padding == 0,
+        2 => padding == 0 || padding == 2,
+        3 => padding <= 1,
+        _ => false,
+    };
+    if whole { Ok(Some(text)) } else { Err(Fault::params(field, "is not base64")) }
+}
+
+/// The parts of the versions that tag them: `kind`, or `type` where there is no `kind`.
+pub(super) fn tagged_part(value: Json<'_>) -> Result<Part<'_>, Fault> {
+    let [kind, kind_of_old, content, file, data, metadata] =
+        members(value, ["kind", "type", "text", "file", "data", "metadata"], "message.parts")?;
+    let kind = required(text(kind.or(kind_of_old), "message.parts.kind")?, "message.parts.kind")?;
+    let mut part = Part {
+        content: Content::Data(value),
+        media_type: None,
+        filename: None,
+        metadata: object(metadata, "message.parts.metadata")?,
+    };
+    if kind.is("text") {
+        part.content = Content::Text(required(text(content, "message.parts.text")?, "message.parts.text")?);
+    } else if kind.is("data") {
+        part.content = Content::Data(required(data, "message.parts.data")?);
+    } else if kind.is("file") {
+        // Early examples say `data` where the schema says `bytes`.
+        let [file_name, media_type, bytes, bytes_of_old, uri] = members(
+            required(file, "message.parts.file")?,
+            ["name", "mimeType", "bytes", "data", "uri"],
+            "message.parts.file",
+        )?;
+        part.content = one_content([
+            base64(bytes.or(bytes_of_old), "message.parts.file.bytes")?.map(Content::Raw),
+            text(uri, "message.parts.file.uri")?.map(Content::Url),
+        ])?;
+        part.filename = name(file_name, "message.parts.file.name")?;
+        part.media_type = name(media_type, "message.parts.file.mimeType")?;
+    } else {
+        return Err(Fault::params("message.parts.kind", "must be text, file or data"));
+    }
+    Ok(part)
+}

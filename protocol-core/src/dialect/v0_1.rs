@@ -1,0 +1,207 @@
+//! A2A 0.1: the client names the task, artifacts are numbered, streams never carry a Task.
+
+use super::{
+    read::{history, members, message, name, no_push, object, required, strings, tagged_part},
+    Dialect, Manners, Method, Said, Shapes,
+};
+use crate::{
+    encode::{
+        Field as F, List,
+        Op::{self, ByPart, Each, If, Lit, Put, Status},
+        Ops,
+    },
+    json::Json,
+    model::{Call, Fault, History, Respond, SendCall, TaskName},
+};
+
+pub(super) const NUMBER: u8 = 0;
+
+pub(super) static DIALECT: Dialect = Dialect {
+    number: NUMBER,
+    versions: &["0.1"],
+    interface: None,
+    methods: &[
+        ("tasks/send", Method::Send),
+        ("tasks/sendSubscribe", Method::Stream),
+        ("tasks/get", Method::Get),
+        ("tasks/cancel", Method::Cancel),
+        ("tasks/resubscribe", Method::Subscribe),
+        ("tasks/pushNotification/set", Method::PushConfig),
+        ("tasks/pushNotification/get", Method::PushConfig),
+    ],
+    decode,
+    states: [
+        "submitted",
+        "working",
+        "input-required",
+        // It has no word for these two: credentials are asked for as input, a refusal is a failure.
+        "input-required",
+        "completed",
+        "canceled",
+        "failed",
+        "failed",
+    ],
+    roles: super::LOWER_ROLES,
+    faults: [
+        said(-32700, "Invalid JSON payload"),
+        said(-32600, "Request payload validation error"),
+        said(-32601, "Method not found"),
+        said(-32602, "Invalid parameters"),
+        said(-32603, "Internal error"),
+        said(-32001, "Task not found"),
+        said(-32002, "Task cannot be canceled"),
+        said(-32003, "Push Notification is not supported"),
+        said(-32004, "This operation is not supported"),
+        said(-32005, "Incompatible content types"),
+        // From -32006 on the numbers mean other things in later versions.
+        said(-32603, "Internal error: invalid agent response"),
+        said(-32004, "This operation is not supported: no extended card"),
+        said(-32004, "This operation is not supported: an extension is required"),
+        said(-32004, "This operation is not supported: version not supported"),
+        said(-32009, "Invalid task state: the task has ended"),
+        said(-32011, "Resource unavailable, try again later"),
+    ],
+    manners: Manners {
+        insists_on_jsonrpc: false,
+        reopens: true,
+        knows_replies: false,
+        errors_as_events: false,
+        leaves_open: true,
+        shows_ended: true,
+        history: UNSET,
+    },
+    shapes: Shapes {
+        sent: &[TASK],
+        replied: &[TASK],
+        task: &[TASK],
+        list: &[Lit("null")],
+        snapshot: None,
+        status_event: &[
+            Lit("{\"id\":"),
+            Put(F::TaskId),
+            Lit(",\"status\":"),
+            super::nest(STATUS),
+            If(F::Final, &[Lit(",\"final\":true}")]),
+            If(F::NotFinal, &[Lit(",\"final\":false}")]),
+        ],
+        artifact_event: &[
+            Lit("{\"id\":"),
+            Put(F::TaskId),
+            Lit(",\"artifact\":{"),
+            super::nest(ARTIFACT_HEAD),
+            Lit("\"parts\":["),
+            Each(List::Parts, PART),
+            Lit("]"),
+            If(F::Dropped, super::DROPPED),
+            If(F::Append, &[Lit(",\"append\":true")]),
+            If(F::LastChunk, &[Lit(",\"lastChunk\":true")]),
+            Lit("}}"),
+        ],
+        reply_event: &[TASK],
+        error_data: &[],
+    },
+};
+
+const fn said(code: i32, name: &'static str) -> Said {
+    Said { code, name, reason: "" }
+}
+
+const TASK: Op = super::nest(&[
+    Lit("{\"id\":"),
+    Put(F::TaskId),
+    Lit(",\"sessionId\":"),
+    Put(F::ContextId),
+    Lit(",\"status\":"),
+    Status(STATUS),
+    If(
+        F::Artifacts,
+        &[
+            Lit(",\"artifacts\":["),
+            Each(
+                List::Artifacts,
+                &[
+                    Lit("{"),
+                    super::nest(ARTIFACT_HEAD),
+                    Lit("\"parts\":["),
+                    Each(List::ArtifactParts, PART),
+                    Lit("]"),
+                    If(F::Dropped, super::DROPPED),
+                    Lit("}"),
+                ],
+            ),
+            Lit("]"),
+        ],
+    ),
+    If(F::History, &[Lit(",\"history\":["), Each(List::History, &[MESSAGE]), Lit("]")]),
+    Lit("}"),
+]);
+
+const STATUS: Ops = &[
+    Lit("{\"state\":"),
+    Put(F::State),
+    If(F::HasMessage, &[Lit(",\"message\":"), MESSAGE]),
+    If(F::Time, &[Lit(",\"timestamp\":"), Put(F::Time)]),
+    Lit("}"),
+];
+
+const MESSAGE: Op = super::nest(&[
+    Lit("{\"role\":"),
+    Put(F::Role),
+    Lit(",\"parts\":["),
+    Each(List::Parts, PART),
+    Lit("]"),
+    If(F::Metadata, &[Lit(",\"metadata\":"), Put(F::Metadata)]),
+    Lit("}"),
+]);
+
+const ARTIFACT_HEAD: Ops = &[
+    Lit("\"name\":"),
+    Put(F::ArtifactId),
+    If(F::Description, &[Lit(",\"description\":"), Put(F::Description)]),
+    Lit(",\"index\":"),
+    Put(F::ArtifactIndex),
+    Lit(","),
+];
+
+const PART: Ops = &[
+    ByPart([
+        &[Lit("{\"type\":\"text\",\"text\":"), Put(F::Content)],
+        &[Lit("{\"type\":\"file\",\"file\":{\"bytes\":"), Put(F::Content), super::nest(super::FILE_TAIL)],
+        &[Lit("{\"type\":\"file\",\"file\":{\"uri\":"), Put(F::Content), super::nest(super::FILE_TAIL)],
+        &[Lit("{\"type\":\"data\",\"data\":"), super::nest(super::DATA)],
+    ]),
+    If(F::PartMetadata, &[Lit(",\"metadata\":"), Put(F::PartMetadata)]),
+    Lit("}"),
+];
+
+/// No history unless so many messages are asked for.
+const UNSET: History = History::Newest(0);
+
+fn decode(method: Method, params: Json<'_>) -> Result<Call<'_>, Fault> {
+    Ok(match method {
+        Method::Send => Call::Send(send(params, Respond::Settled)?),
+        Method::Stream => Call::Send(send(params, Respond::Stream)?),
+        Method::PushConfig => Call::PushConfig,
+        Method::ExtendedCard => Call::ExtendedCard,
+        _ => super::task_call(method, params, UNSET)?,
+    })
+}
+
+fn send(params: Json<'_>, respond: Respond) -> Result<SendCall<'_>, Fault> {
+    let [id, session, said, length, push, modes, metadata] = members(
+        params,
+        ["id", "sessionId", "message", "historyLength", "pushNotification", "acceptedOutputModes", "metadata"],
+        "params",
+    )?;
+    object(metadata, "metadata")?;
+    no_push(push, "pushNotification")?;
+    let said = message(said, &DIALECT.roles, tagged_part)?;
+    Ok(SendCall {
+        message: said.message,
+        task: TaskName::Named(required(name(id, "id")?, "id")?),
+        context: name(session, "sessionId")?,
+        respond,
+        history: history(length, UNSET)?,
+        output_modes: strings(modes, "acceptedOutputModes")?,
+    })
+}

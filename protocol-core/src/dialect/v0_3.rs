@@ -1,0 +1,233 @@
+//! A2A 0.2 and 0.3: `kind` on everything, `final` on the last event. A 0.3 answer is a valid 0.2 answer.
+
+use super::{
+    read::{boolean, history, members, message, no_push, object, required, strings, tagged_part},
+    Dialect, Manners, Method, Said, Shapes,
+};
+use crate::{
+    encode::{
+        Field as F, List,
+        Op::{self, ByPart, Each, If, Lit, Put, Status},
+        Ops,
+    },
+    json::Json,
+    model::{Call, Fault, History, Respond, SendCall, TaskName},
+};
+
+pub(super) const NUMBER: u8 = 1;
+
+pub(super) static DIALECT: Dialect = Dialect {
+    number: NUMBER,
+    versions: &["0.2", "0.3"],
+    interface: Some("0.3"),
+    methods: &[
+        ("message/send", Method::Send),
+        ("message/stream", Method::Stream),
+        // One of the documents this was made from writes a dot.
+        ("message.send", Method::Send),
+        ("message.stream", Method::Stream),
+        ("tasks/get", Method::Get),
+        ("tasks/cancel", Method::Cancel),
+        ("tasks/resubscribe", Method::Subscribe),
+        ("tasks/pushNotificationConfig/set", Method::PushConfig),
+        ("tasks/pushNotificationConfig/get", Method::PushConfig),
+        ("tasks/pushNotificationConfig/list", Method::PushConfig),
+        ("tasks/pushNotificationConfig/delete", Method::PushConfig),
+        ("agent/getAuthenticatedExtendedCard", Method::ExtendedCard),
+    ],
+    decode,
+    states: [
+        "submitted",
+        "working",
+        "input-required",
+        "auth-required",
+        "completed",
+        "canceled",
+        "failed",
+        "rejected",
+    ],
+    roles: super::LOWER_ROLES,
+    faults: [
+        said(-32700, "Invalid JSON payload"),
+        said(-32600, "Request payload validation error"),
+        said(-32601, "Method not found"),
+        said(-32602, "Invalid parameters"),
+        said(-32603, "Internal error"),
+        said(-32001, "Task not found"),
+        said(-32002, "Task cannot be canceled"),
+        said(-32003, "Push Notification is not supported"),
+        said(-32004, "This operation is not supported"),
+        said(-32005, "Incompatible content types: content type not supported"),
+        said(-32006, "Invalid agent response"),
+        said(-32007, "Authenticated Extended Card is not configured"),
+        // Codes that came later mean nothing to these clients.
+        said(-32004, "This operation is not supported: an extension is required"),
+        said(-32004, "This operation is not supported: version not supported"),
+        said(-32004, "This operation is not supported: the task has ended"),
+        said(-32000, "Busy, try again later"),
+    ],
+    manners: Manners {
+        insists_on_jsonrpc: true,
+        reopens: false,
+        knows_replies: true,
+        errors_as_events: true,
+        leaves_open: true,
+        shows_ended: true,
+        history: History::All,
+    },
+    shapes: Shapes {
+        sent: &[TASK],
+        replied: &[MESSAGE],
+        task: &[TASK],
+        list: &[Lit("null")],
+        snapshot: Some(&[TASK]),
+        status_event: &[
+            Lit("{\"kind\":\"status-update\",\"taskId\":"),
+            Put(F::TaskId),
+            Lit(",\"contextId\":"),
+            Put(F::ContextId),
+            Lit(",\"status\":"),
+            super::nest(STATUS),
+            If(F::Final, &[Lit(",\"final\":true}")]),
+            If(F::NotFinal, &[Lit(",\"final\":false}")]),
+        ],
+        artifact_event: &[
+            Lit("{\"kind\":\"artifact-update\",\"taskId\":"),
+            Put(F::TaskId),
+            Lit(",\"contextId\":"),
+            Put(F::ContextId),
+            Lit(",\"artifact\":{"),
+            super::nest(ARTIFACT_HEAD),
+            Lit("\"parts\":["),
+            Each(List::Parts, PART),
+            Lit("]"),
+            If(F::Dropped, super::DROPPED),
+            Lit("}"),
+            If(F::Append, &[Lit(",\"append\":true")]),
+            If(F::LastChunk, &[Lit(",\"lastChunk\":true")]),
+            Lit("}"),
+        ],
+        reply_event: &[MESSAGE],
+        error_data: &[],
+    },
+};
+
+const fn said(code: i32, name: &'static str) -> Said {
+    Said { code, name, reason: "" }
+}
+
+const TASK: Op = super::nest(&[
+    Lit("{\"kind\":\"task\",\"id\":"),
+    Put(F::TaskId),
+    Lit(",\"contextId\":"),
+    Put(F::ContextId),
+    Lit(",\"status\":"),
+    Status(STATUS),
+    If(
+        F::Artifacts,
+        &[
+            Lit(",\"artifacts\":["),
+            Each(
+                List::Artifacts,
+                &[
+                    Lit("{"),
+                    super::nest(ARTIFACT_HEAD),
+                    Lit("\"parts\":["),
+                    Each(List::ArtifactParts, PART),
+                    Lit("]"),
+                    If(F::Dropped, super::DROPPED),
+                    Lit("}"),
+                ],
+            ),
+            Lit("]"),
+        ],
+    ),
+    If(F::History, &[Lit(",\"history\":["), Each(List::History, &[MESSAGE]), Lit("]")]),
+    Lit("}"),
+]);
+
+const STATUS: Ops = &[
+    Lit("{\"state\":"),
+    Put(F::State),
+    If(F::HasMessage, &[Lit(",\"message\":"), MESSAGE]),
+    If(F::Time, &[Lit(",\"timestamp\":"), Put(F::Time)]),
+    Lit("}"),
+];
+
+const MESSAGE: Op = super::nest(&[
+    Lit("{\"kind\":\"message\",\"messageId\":"),
+    Put(F::MessageId),
+    Lit(",\"contextId\":"),
+    Put(F::ContextId),
+    If(F::InTask, &[Lit(",\"taskId\":"), Put(F::TaskId)]),
+    Lit(",\"role\":"),
+    Put(F::Role),
+    Lit(",\"parts\":["),
+    Each(List::Parts, PART),
+    Lit("]"),
+    If(F::Metadata, &[Lit(",\"metadata\":"), Put(F::Metadata)]),
+    If(F::Extensions, &[Lit(",\"extensions\":"), Put(F::Extensions)]),
+    If(F::References, &[Lit(",\"referenceTaskIds\":"), Put(F::References)]),
+    Lit("}"),
+]);
+
+const ARTIFACT_HEAD: Ops = &[
+    Lit("\"artifactId\":"),
+    Put(F::ArtifactId),
+    Lit(",\"name\":"),
+    Put(F::ArtifactId),
+    If(F::Description, &[Lit(",\"description\":"), Put(F::Description)]),
+    Lit(","),
+];
+
+const PART: Ops = &[
+    ByPart([
+        &[Lit("{\"kind\":\"text\",\"text\":"), Put(F::Content)],
+        &[Lit("{\"kind\":\"file\",\"file\":{\"bytes\":"), Put(F::Content), super::nest(super::FILE_TAIL)],
+        &[Lit("{\"kind\":\"file\",\"file\":{\"uri\":"), Put(F::Content), super::nest(super::FILE_TAIL)],
+        &[Lit("{\"kind\":\"data\",\"data\":"), super::nest(super::DATA)],
+    ]),
+    If(F::PartMetadata, &[Lit(",\"metadata\":"), Put(F::PartMetadata)]),
+    Lit("}"),
+];
+
+fn decode(method: Method, params: Json<'_>) -> Result<Call<'_>, Fault> {
+    Ok(match method {
+        Method::Send => Call::Send(send(params, None)?),
+        Method::Stream => Call::Send(send(params, Some(Respond::Stream))?),
+        Method::PushConfig => Call::PushConfig,
+        Method::ExtendedCard => Call::ExtendedCard,
+        _ => super::task_call(method, params, History::All)?,
+    })
+}
+
+fn send(params: Json<'_>, stream: Option<Respond>) -> Result<SendCall<'_>, Fault> {
+    let [said, configuration, metadata] = members(params, ["message", "configuration", "metadata"], "params")?;
+    object(metadata, "metadata")?;
+    let said = message(said, &DIALECT.roles, tagged_part)?;
+    required(said.message.id, "message.messageId")?;
+    let [modes, length, blocking, push] = match configuration {
+        None => [None; 4],
+        Some(configuration) => members(
+            configuration,
+            ["acceptedOutputModes", "historyLength", "blocking", "pushNotificationConfig"],
+            "configuration",
+        )?,
+    };
+    no_push(push, "configuration.pushNotificationConfig")?;
+    let unary = match boolean(blocking, "configuration.blocking")? {
+        Some(true) => Respond::Settled,
+        Some(false) => Respond::Now,
+        // The text leaves it open: wait, unless the agent says that it takes long.
+        None => Respond::SettledOrSlow,
+    };
+    Ok(SendCall {
+        message: said.message,
+        task: said.task.map_or(TaskName::New, TaskName::Existing),
+        context: said.context,
+        respond: stream.unwrap_or(unary),
+        history: history(length, DIALECT.manners.history)?,
+        output_modes: strings(modes, "configuration.acceptedOutputModes")?,
+    })
+}
+

@@ -1,0 +1,352 @@
+//! A2A 1.0: ProtoJSON, wrapper keys, streams that just close.
+
+use super::{
+    read::{base64, boolean, history, members, message, name, no_push, object, one_content, required, strings, text},
+    Dialect, Manners, Method, Said, Shapes,
+};
+use crate::{
+    encode::{
+        Field as F, List,
+        Op::{ByPart, Each, If, Lit, Put, Status},
+        Ops,
+    },
+    json::Json,
+    model::{Call, Content, Fault, Filter, History, Part, Respond, SendCall, TaskName, TaskState},
+    time::UnixMillis,
+};
+
+pub(super) const NUMBER: u8 = 2;
+
+pub(super) static DIALECT: Dialect = Dialect {
+    number: NUMBER,
+    versions: &["1."],
+    interface: Some("1.0"),
+    methods: &[
+        ("SendMessage", Method::Send),
+        ("SendStreamingMessage", Method::Stream),
+        ("GetTask", Method::Get),
+        ("ListTasks", Method::List),
+        ("CancelTask", Method::Cancel),
+        ("SubscribeToTask", Method::Subscribe),
+        ("CreateTaskPushNotificationConfig", Method::PushConfig),
+        ("GetTaskPushNotificationConfig", Method::PushConfig),
+        ("ListTaskPushNotificationConfigs", Method::PushConfig),
+        ("DeleteTaskPushNotificationConfig", Method::PushConfig),
+        ("GetExtendedAgentCard", Method::ExtendedCard),
+    ],
+    decode,
+    states: [
+        "TASK_STATE_SUBMITTED",
+        "TASK_STATE_WORKING",
+        "TASK_STATE_INPUT_REQUIRED",
+        "TASK_STATE_AUTH_REQUIRED",
+        "TASK_STATE_COMPLETED",
+        "TASK_STATE_CANCELED",
+        "TASK_STATE_FAILED",
+        "TASK_STATE_REJECTED",
+    ],
+    roles: ROLES,
+    faults: [
+        said(-32700, "Invalid JSON payload", ""),
+        said(-32600, "Request payload validation error", ""),
+        said(-32601, "Method not found", ""),
+        said(-32602, "Invalid parameters", ""),
+        said(-32603, "Internal error", ""),
+        said(-32001, "Task not found", "TASK_NOT_FOUND"),
+        said(-32002, "Task cannot be canceled", "TASK_NOT_CANCELABLE"),
+        said(-32003, "Push Notification is not supported", "PUSH_NOTIFICATION_NOT_SUPPORTED"),
+        said(-32004, "This operation is not supported", "UNSUPPORTED_OPERATION"),
+        said(-32005, "Incompatible content types: content type not supported", "CONTENT_TYPE_NOT_SUPPORTED"),
+        said(-32006, "Invalid agent response", "INVALID_AGENT_RESPONSE"),
+        // Without the capability the text wants "unsupported"; "not configured" is for an agent that declares it.
+        said(-32004, "This operation is not supported: no extended card", "UNSUPPORTED_OPERATION"),
+        said(-32008, "Extension support required", "EXTENSION_SUPPORT_REQUIRED"),
+        said(-32009, "Version not supported", "VERSION_NOT_SUPPORTED"),
+        said(-32004, "This operation is not supported: the task has ended", "UNSUPPORTED_OPERATION"),
+        said(-32000, "Busy, try again later", ""),
+    ],
+    manners: Manners {
+        insists_on_jsonrpc: true,
+        reopens: false,
+        knows_replies: true,
+        errors_as_events: false,
+        leaves_open: false,
+        shows_ended: false,
+        history: History::All,
+    },
+    shapes: Shapes {
+        sent: &[Lit("{\"task\":"), TASK, Lit("}")],
+        replied: &[Lit("{\"message\":"), MESSAGE, Lit("}")],
+        task: &[TASK],
+        list: &[
+            Lit("{\"tasks\":["),
+            Each(List::Tasks, &[TASK]),
+            Lit("],\"nextPageToken\":"),
+            Put(F::NextPage),
+            Lit(",\"pageSize\":"),
+            Put(F::PageSize),
+            Lit(",\"totalSize\":"),
+            Put(F::TotalSize),
+            Lit("}"),
+        ],
+        snapshot: Some(&[Lit("{\"task\":"), TASK, Lit("}")]),
+        status_event: &[
+            Lit("{\"statusUpdate\":{\"taskId\":"),
+            Put(F::TaskId),
+            Lit(",\"contextId\":"),
+            Put(F::ContextId),
+            Lit(",\"status\":"),
+            super::nest(STATUS),
+            Lit("}}"),
+        ],
+        artifact_event: &[
+            Lit("{\"artifactUpdate\":{\"taskId\":"),
+            Put(F::TaskId),
+            Lit(",\"contextId\":"),
+            Put(F::ContextId),
+            Lit(",\"artifact\":{"),
+            super::nest(ARTIFACT_HEAD),
+            Lit("\"parts\":["),
+            Each(List::Parts, PART),
+            Lit("]"),
+            If(F::Dropped, super::DROPPED),
+            Lit("}"),
+            If(F::Append, &[Lit(",\"append\":true")]),
+            If(F::LastChunk, &[Lit(",\"lastChunk\":true")]),
+            Lit("}}"),
+        ],
+        reply_event: &[Lit("{\"message\":"), MESSAGE, Lit("}")],
+        error_data: &[
+            If(
+                F::FaultOfProtocol,
+                &[
+                    Lit(",\"data\":[{\"@type\":\"type.googleapis.com/google.rpc.ErrorInfo\",\"reason\":"),
+                    Put(F::FaultReason),
+                    Lit(",\"domain\":\"a2a-protocol.org\",\"metadata\":{}}]"),
+                ],
+            ),
+            If(
+                F::FaultOfParams,
+                &[
+                    Lit(",\"data\":[{\"@type\":\"type.googleapis.com/google.rpc.BadRequest\",\"fieldViolations\":[{\"field\":"),
+                    Put(F::FaultField),
+                    Lit(",\"description\":"),
+                    Put(F::FaultWhy),
+                    Lit("}]}]"),
+                ],
+            ),
+        ],
+    },
+};
+
+const ROLES: [&str; 2] = ["ROLE_USER", "ROLE_AGENT"];
+
+const fn said(code: i32, name: &'static str, reason: &'static str) -> Said {
+    Said { code, name, reason }
+}
+
+const TASK: crate::encode::Op = super::nest(&[
+    Lit("{\"id\":"),
+    Put(F::TaskId),
+    Lit(",\"contextId\":"),
+    Put(F::ContextId),
+    Lit(",\"status\":"),
+    Status(STATUS),
+    If(
+        F::Artifacts,
+        &[
+            Lit(",\"artifacts\":["),
+            Each(
+                List::Artifacts,
+                &[
+                    Lit("{"),
+                    super::nest(ARTIFACT_HEAD),
+                    Lit("\"parts\":["),
+                    Each(List::ArtifactParts, PART),
+                    Lit("]"),
+                    If(F::Dropped, super::DROPPED),
+                    Lit("}"),
+                ],
+            ),
+            Lit("]"),
+        ],
+    ),
+    If(F::History, &[Lit(",\"history\":["), Each(List::History, &[MESSAGE]), Lit("]")]),
+    Lit("}"),
+]);
+
+const STATUS: Ops = &[
+    Lit("{\"state\":"),
+    Put(F::State),
+    If(F::HasMessage, &[Lit(",\"message\":"), MESSAGE]),
+    If(F::Time, &[Lit(",\"timestamp\":"), Put(F::Time)]),
+    Lit("}"),
+];
+
+const MESSAGE: crate::encode::Op = super::nest(&[
+    Lit("{\"messageId\":"),
+    Put(F::MessageId),
+    Lit(",\"contextId\":"),
+    Put(F::ContextId),
+    If(F::InTask, &[Lit(",\"taskId\":"), Put(F::TaskId)]),
+    Lit(",\"role\":"),
+    Put(F::Role),
+    Lit(",\"parts\":["),
+    Each(List::Parts, PART),
+    Lit("]"),
+    If(F::Metadata, &[Lit(",\"metadata\":"), Put(F::Metadata)]),
+    If(F::Extensions, &[Lit(",\"extensions\":"), Put(F::Extensions)]),
+    If(F::References, &[Lit(",\"referenceTaskIds\":"), Put(F::References)]),
+    Lit("}"),
+]);
+
+const ARTIFACT_HEAD: Ops = &[
+    Lit("\"artifactId\":"),
+    Put(F::ArtifactId),
+    Lit(",\"name\":"),
+    Put(F::ArtifactId),
+    If(F::Description, &[Lit(",\"description\":"), Put(F::Description)]),
+    Lit(","),
+];
+
+const PART: Ops = &[
+    ByPart([
+        &[Lit("{\"text\":"), Put(F::Content)],
+        &[Lit("{\"raw\":"), Put(F::Content)],
+        &[Lit("{\"url\":"), Put(F::Content)],
+        &[Lit("{\"data\":"), Put(F::Content)],
+    ]),
+    If(F::MediaType, &[Lit(",\"mediaType\":"), Put(F::MediaType)]),
+    If(F::Filename, &[Lit(",\"filename\":"), Put(F::Filename)]),
+    If(F::PartMetadata, &[Lit(",\"metadata\":"), Put(F::PartMetadata)]),
+    Lit("}"),
+];
+
+fn decode(method: Method, params: Json<'_>) -> Result<Call<'_>, Fault> {
+    Ok(match method {
+        Method::Send => Call::Send(send(params, None)?),
+        Method::Stream => Call::Send(send(params, Some(Respond::Stream))?),
+        Method::Get | Method::Subscribe => {
+            let [id, length] = members(params, ["id", "historyLength"], "params")?;
+            let id = required(name(id, "id")?, "id")?;
+            let history = history(length, DIALECT.manners.history)?;
+            if method == Method::Get { Call::Get { id, history } } else { Call::Subscribe { id, history } }
+        }
+        Method::Cancel => {
+            let [id, metadata] = members(params, ["id", "metadata"], "params")?;
+            object(metadata, "metadata")?;
+            Call::Cancel { id: required(name(id, "id")?, "id")? }
+        }
+        Method::List => Call::List(list(params)?),
+        Method::PushConfig => Call::PushConfig,
+        Method::ExtendedCard => Call::ExtendedCard,
+    })
+}
+
+fn send(params: Json<'_>, stream: Option<Respond>) -> Result<SendCall<'_>, Fault> {
+    let [said, configuration, metadata] = members(params, ["message", "configuration", "metadata"], "params")?;
+    object(metadata, "metadata")?;
+    let said = message(said, &ROLES, part)?;
+    required(said.message.id, "message.messageId")?;
+    let [modes, length, immediately, push] = match configuration {
+        None => [None; 4],
+        Some(configuration) => members(
+            configuration,
+            ["acceptedOutputModes", "historyLength", "returnImmediately", "taskPushNotificationConfig"],
+            "configuration",
+        )?,
+    };
+    no_push(push, "configuration.taskPushNotificationConfig")?;
+    let immediately = boolean(immediately, "configuration.returnImmediately")?;
+    let unary = if immediately == Some(true) { Respond::Now } else { Respond::Settled };
+    Ok(SendCall {
+        message: said.message,
+        task: said.task.map_or(TaskName::New, TaskName::Existing),
+        context: said.context,
+        respond: stream.unwrap_or(unary),
+        history: history(length, DIALECT.manners.history)?,
+        output_modes: strings(modes, "configuration.acceptedOutputModes")?,
+    })
+}
+
+fn list(params: Json<'_>) -> Result<Filter<'_>, Fault> {
+    const PAGE_SIZES: core::ops::RangeInclusive<i64> = 1..=100;
+    let [context, status, size, token, length, after, artifacts] = members(
+        params,
+        [
+            "contextId",
+            "status",
+            "pageSize",
+            "pageToken",
+            "historyLength",
+            "statusTimestampAfter",
+            "includeArtifacts",
+        ],
+        "params",
+    )?;
+    let page_size = match size.map(|size| size.integer().filter(|size| PAGE_SIZES.contains(size))) {
+        None => 50,
+        Some(Some(size)) => u16::try_from(size).unwrap_or(50),
+        Some(None) => return Err(Fault::params("pageSize", "must be from 1 to 100")),
+    };
+    let behind = match name(token, "pageToken")? {
+        None => None,
+        Some(token) => {
+            let number = token.decode::<20>().and_then(|token| token.parse().ok());
+            Some(number.ok_or(Fault::params("pageToken", "is not one of ours"))?)
+        }
+    };
+    let after = match name(after, "statusTimestampAfter")? {
+        None => None,
+        Some(after) => Some(
+            UnixMillis::parse(after.chars()).ok_or(Fault::params("statusTimestampAfter", "must be an RFC 3339 time"))?,
+        ),
+    };
+    Ok(Filter {
+        context: name(context, "contextId")?,
+        state: state(status)?,
+        after,
+        behind,
+        page_size,
+        history: history(length, DIALECT.manners.history)?,
+        artifacts: boolean(artifacts, "includeArtifacts")?.unwrap_or(false),
+    })
+}
+
+/// A state by name or, as ProtoJSON has it too, by its number in the proto.
+fn state(value: Option<Json<'_>>) -> Result<Option<TaskState>, Fault> {
+    const NUMBERS: [i64; TaskState::COUNT] = [1, 2, 6, 8, 3, 5, 4, 7];
+    let Some(value) = value else { return Ok(None) };
+    if value.integer() == Some(0) || value.text().is_some_and(|text| text.is("TASK_STATE_UNSPECIFIED")) {
+        return Ok(None);
+    }
+    TaskState::ALL
+        .into_iter()
+        .zip(DIALECT.states)
+        .zip(NUMBERS)
+        .find(|((_, word), number)| value.text().is_some_and(|text| text.is(word)) || value.integer() == Some(*number))
+        .map(|((state, _), _)| Some(state))
+        .ok_or(Fault::params("status", "is not a state"))
+}
+
+/// A part: the member that is there says what it is.
+fn part(value: Json<'_>) -> Result<Part<'_>, Fault> {
+    let [words, raw, url, data, media_type, filename, metadata] = members(
+        value,
+        ["text", "raw", "url", "data", "mediaType", "filename", "metadata"],
+        "message.parts",
+    )?;
+    // `data` is any JSON: a `null` is a value there.
+    let data = data.or_else(|| value.member("data"));
+    Ok(Part {
+        content: one_content([
+            text(words, "message.parts.text")?.map(Content::Text),
+            base64(raw, "message.parts.raw")?.map(Content::Raw),
+            text(url, "message.parts.url")?.map(Content::Url),
+            data.map(Content::Data),
+        ])?,
+        media_type: name(media_type, "message.parts.mediaType")?,
+        filename: name(filename, "message.parts.filename")?,
+        metadata: object(metadata, "message.parts.metadata")?,
+    })
+}

@@ -1,0 +1,402 @@
+//! Runs a template against the engine, a buffer at a time.
+
+use super::{
+    out::{Bookmark, Out},
+    List, Op, Ops,
+};
+use crate::{
+    dialect::{Dialect, Served},
+    engine::{Cursor, Engine, Page, Slot, Snapshot, TaskKey},
+    json::Sink,
+    log::{Item, Items, Kind, Stamp, Tag},
+    model::{Access, Fault, History, Profile},
+    node::PublicUrl,
+};
+
+/// What a template is run against.
+pub(crate) struct Scene<'a, 's> {
+    pub(crate) engine: &'a Engine<'s>,
+    pub(crate) dialect: &'static Dialect,
+    pub(crate) profile: &'a Profile<'a>,
+    pub(crate) rpc_id: &'a str,
+    pub(crate) fault: Option<&'a Fault>,
+    pub(crate) url: &'a PublicUrl,
+    pub(crate) serves: Served,
+}
+
+/// What was being sent is gone from the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gone;
+
+/// Templates nest no deeper than this: envelope, body, task, message, part, member.
+const DEPTH: usize = 10;
+
+#[derive(Clone, Copy)]
+struct Frame {
+    ops: Ops,
+    at: u8,
+    /// The step at `at` has pushed a frame that has come back.
+    returned: bool,
+}
+
+/// A document on its way out: a template and a place in it, a log and a place in it.
+pub(crate) struct Encoder {
+    frames: heapless::Vec<Frame, DEPTH>,
+    body: Ops,
+    /// Bytes of the present step that are out.
+    offset: u32,
+    bookmark: Option<Bookmark>,
+
+    pub(super) snapshot: Snapshot,
+    history: History,
+    pub(super) shows_artifacts: bool,
+    pub(super) page: Option<Page>,
+    /// The record that fields speak of.
+    pub(super) record: Cursor,
+    /// The chunk whose parts are being sent, when a whole artifact is.
+    chunk: Cursor,
+    /// The present part: its content, and the place behind it.
+    pub(super) part: Option<(Item, Items)>,
+    /// Messages of the history that are passed over.
+    passed_over: u32,
+    /// This event ends the stream.
+    pub(super) is_final: bool,
+    /// This chunk replaces what came before, because the reader missed some.
+    pub(super) replaces: bool,
+    /// Artifacts are sent whole, not as they came.
+    pub(super) is_whole: bool,
+    pub(super) skill: usize,
+    pub(super) word: usize,
+    words: List,
+    interface: usize,
+}
+
+impl Encoder {
+    /// A document about a task as it was.
+    pub(crate) fn task(outer: Ops, body: Ops, snapshot: Snapshot, history: History) -> Self {
+        Self { is_whole: true, shows_artifacts: true, history, ..Self::new(outer, body, snapshot) }
+    }
+
+    /// A document about one record.
+    pub(crate) fn event(outer: Ops, body: Ops, key: TaskKey, record: Cursor) -> Self {
+        Self { record, chunk: record, ..Self::new(outer, body, Snapshot { key, upto: record.stamp }) }
+    }
+
+    /// A page of tasks.
+    pub(crate) fn page(outer: Ops, body: Ops, page: Page) -> Self {
+        let none = Snapshot { key: TaskKey::NONE, upto: page.upto };
+        let (history, shows_artifacts) = (page.history, page.artifacts);
+        Self { is_whole: true, shows_artifacts, history, page: Some(page), ..Self::new(outer, body, none) }
+    }
+
+    /// A document about no task: an error, a card.
+    pub(crate) fn plain(outer: Ops, body: Ops) -> Self {
+        Self::new(outer, body, Snapshot { key: TaskKey::NONE, upto: 0 })
+    }
+
+    fn new(outer: Ops, body: Ops, snapshot: Snapshot) -> Self {
+        let mut frames = heapless::Vec::new();
+        // cannot fail: the first of ten.
+        let _ = frames.push(Frame { ops: outer, at: 0, returned: false });
+        Self {
+            frames,
+            body,
+            offset: 0,
+            bookmark: None,
+            snapshot,
+            history: History::All,
+            shows_artifacts: false,
+            page: None,
+            record: Cursor::START,
+            chunk: Cursor::START,
+            part: None,
+            passed_over: 0,
+            is_final: false,
+            replaces: false,
+            is_whole: false,
+            skill: 0,
+            word: 0,
+            words: List::Tags,
+            interface: 0,
+        }
+    }
+
+    /// Marks the event as the last of its stream.
+    pub(crate) fn set_final(&mut self, is_final: bool) {
+        self.is_final = is_final;
+    }
+
+    /// Makes the chunk replace what the reader has.
+    pub(crate) fn set_replaces(&mut self, replaces: bool) {
+        self.replaces = replaces;
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// Writes the next bytes; 0 if there are no more.
+    ///
+    /// # Errors
+    /// If the log has lost what was being sent.
+    pub(crate) fn fill(&mut self, scene: &Scene<'_, '_>, buffer: &mut [u8]) -> Result<usize, Gone> {
+        let mut out = Out::new(buffer, self.bookmark);
+        while let Some(frame) = self.frames.last() {
+            let Some(op) = frame.ops.get(usize::from(frame.at)).copied() else {
+                self.frames.pop();
+                if let Some(outer) = self.frames.last_mut() {
+                    outer.returned = true;
+                }
+                continue;
+            };
+            let returned = frame.returned;
+            self.check_log(scene)?;
+            out.begin(self.offset);
+            let next = self.step(op, returned, scene, &mut out);
+            if let Err(offset) = out.end(self.offset) {
+                self.offset = offset;
+                break;
+            }
+            self.offset = 0;
+            let Some(frame) = self.frames.last_mut() else { break };
+            match next {
+                Next::Step => {
+                    frame.at += 1;
+                    frame.returned = false;
+                }
+                Next::Into(ops) => {
+                    frame.returned = false;
+                    if self.frames.push(Frame { ops, at: 0, returned: false }).is_err() {
+                        return Err(Gone);
+                    }
+                }
+            }
+        }
+        self.bookmark = out.bookmark();
+        Ok(out.len())
+    }
+
+    fn step(&mut self, op: Op, returned: bool, scene: &Scene<'_, '_>, out: &mut Out<'_>) -> Next {
+        match op {
+            Op::Lit(text) => out.put(text),
+            Op::Put(field) => self.value(field, scene).write(scene, out),
+            Op::Bare(field) => self.value(field, scene).write_bare(scene, out),
+            _ if returned && !matches!(op, Op::Each(..)) => {}
+            Op::If(field, ops) => {
+                if self.value(field, scene).is_there() {
+                    return Next::Into(ops);
+                }
+            }
+            Op::Unless(field, ops) => {
+                if !self.value(field, scene).is_there() {
+                    return Next::Into(ops);
+                }
+            }
+            Op::Nest(ops) => return Next::Into(ops),
+            Op::Body => return Next::Into(self.body),
+            Op::ByPart(kinds) => {
+                let [text, raw, url, data] = kinds;
+                return Next::Into(match self.part.map(|(content, _)| content.tag) {
+                    Some(Tag::Raw) => raw,
+                    Some(Tag::Url) => url,
+                    Some(Tag::Data) => data,
+                    _ => text,
+                });
+            }
+            Op::Status(ops) => {
+                if let Some((status, ..)) = scene.engine.status(self.snapshot) {
+                    self.record = status;
+                    self.chunk = status;
+                    return Next::Into(ops);
+                }
+            }
+            Op::Each(list, ops) => {
+                if returned {
+                    // A comma only goes out when something follows it; if it does not fit, the step is tried again.
+                    if !self.has_next(list, scene) {
+                        return Next::Step;
+                    }
+                    out.put(",");
+                    if out.end(0).is_err() {
+                        return Next::Step;
+                    }
+                } else {
+                    self.start(list, scene);
+                }
+                if self.advance(list, scene) {
+                    return Next::Into(ops);
+                }
+            }
+        }
+        Next::Step
+    }
+
+    /// Puts the registers before the first of a list.
+    fn start(&mut self, list: List, scene: &Scene<'_, '_>) {
+        match list {
+            List::Tasks => {}
+            List::History => {
+                self.record = Cursor::START;
+                self.passed_over = match self.history {
+                    History::All => 0,
+                    History::Newest(count) => self.count_history(scene).saturating_sub(count),
+                };
+                for _ in 0..self.passed_over {
+                    self.advance(List::History, scene);
+                }
+            }
+            List::Artifacts => self.record = Cursor::START,
+            List::ArtifactParts | List::Parts => {
+                self.chunk = self.record;
+                self.part = None;
+            }
+            List::Skills => self.skill = usize::MAX,
+            List::Tags | List::Examples | List::InputModes | List::OutputModes => {
+                self.words = list;
+                self.word = usize::MAX;
+            }
+            List::Interfaces => self.interface = usize::MAX,
+        }
+    }
+
+    /// Moves the registers to the next of a list; false at its end.
+    fn advance(&mut self, list: List, scene: &Scene<'_, '_>) -> bool {
+        let engine = scene.engine;
+        match list {
+            List::Tasks => match self.page.as_mut().and_then(|page| page.advance(engine)) {
+                Some(snapshot) => self.snapshot = snapshot,
+                None => return false,
+            },
+            List::History => match engine.next_message(self.snapshot, self.record) {
+                Some(next) => self.record = next,
+                None => return false,
+            },
+            List::Artifacts => match engine.next_artifact(self.snapshot, self.record) {
+                Some(next) => self.record = next,
+                None => return false,
+            },
+            List::Parts | List::ArtifactParts => match self.next_part(list, scene) {
+                Some((chunk, part)) => {
+                    self.chunk = chunk;
+                    self.part = Some(part);
+                }
+                None => return false,
+            },
+            List::Skills => match self.next_skill(scene) {
+                Some(next) => self.skill = next,
+                None => return false,
+            },
+            List::Tags | List::Examples | List::InputModes | List::OutputModes => {
+                self.word = self.word.wrapping_add(1);
+                return self.word < self.words(scene).len();
+            }
+            List::Interfaces => {
+                self.interface = self.interface.wrapping_add(1);
+                return self.interface(scene).is_some();
+            }
+        }
+        true
+    }
+
+    fn has_next(&self, list: List, scene: &Scene<'_, '_>) -> bool {
+        let engine = scene.engine;
+        match list {
+            List::Tasks => self.page.as_ref().is_some_and(|page| page.has_more(engine)),
+            List::History => engine.next_message(self.snapshot, self.record).is_some(),
+            List::Artifacts => engine.next_artifact(self.snapshot, self.record).is_some(),
+            List::Parts | List::ArtifactParts => self.next_part(list, scene).is_some(),
+            List::Skills => self.next_skill(scene).is_some(),
+            List::Tags | List::Examples | List::InputModes | List::OutputModes => {
+                self.word + 1 < self.words(scene).len()
+            }
+            List::Interfaces => scene.interfaces().nth(self.interface + 1).is_some(),
+        }
+    }
+
+    fn next_part(&self, list: List, scene: &Scene<'_, '_>) -> Option<(Cursor, (Item, Items))> {
+        let engine = scene.engine;
+        let mut chunk = self.chunk;
+        let mut items = self.part.map_or_else(|| engine.items(chunk), |(_, rest)| rest);
+        loop {
+            if let Some(content) = items.next_part(engine.pool()) {
+                return Some((chunk, (content, items)));
+            }
+            let Kind::Chunk { artifact, .. } = engine.header(chunk).kind else { return None };
+            if list == List::Parts {
+                return None;
+            }
+            chunk = engine.next_chunk(self.snapshot, artifact, chunk)?;
+            items = engine.items(chunk);
+        }
+    }
+
+    /// The next skill that the public may know of.
+    fn next_skill(&self, scene: &Scene<'_, '_>) -> Option<usize> {
+        let from = self.skill.wrapping_add(1);
+        let skills = scene.profile.skills.get(from..)?;
+        skills.iter().position(|skill| skill.access < Access::Operator).map(|offset| from + offset)
+    }
+
+    fn count_history(&self, scene: &Scene<'_, '_>) -> u32 {
+        let mut count = 0;
+        let mut cursor = Cursor::START;
+        while let Some(next) = scene.engine.next_message(self.snapshot, cursor) {
+            cursor = next;
+            count += 1;
+        }
+        count
+    }
+
+    /// Everything that is being read must still be there.
+    fn check_log(&self, scene: &Scene<'_, '_>) -> Result<(), Gone> {
+        let key = self.snapshot.key;
+        if key == TaskKey::NONE {
+            return Ok(());
+        }
+        let stands = |cursor: Cursor| cursor.stamp == 0 || scene.engine.stands(key, cursor);
+        if self.slot(scene).is_some() && stands(self.record) && stands(self.chunk) { Ok(()) } else { Err(Gone) }
+    }
+
+    pub(super) const fn key(&self) -> TaskKey {
+        self.snapshot.key
+    }
+
+    pub(super) fn slot<'a>(&self, scene: &'a Scene<'_, '_>) -> Option<&'a Slot> {
+        scene.engine.slot(self.snapshot.key)
+    }
+
+    pub(super) const fn event_stamp(&self) -> Stamp {
+        self.snapshot.upto
+    }
+
+    pub(super) const fn shows_history(&self) -> bool {
+        !matches!(self.history, History::Newest(0))
+    }
+
+    pub(super) fn words<'a>(&self, scene: &Scene<'a, '_>) -> &'a [&'a str] {
+        let skill = scene.profile.skills.get(self.skill);
+        match self.words {
+            List::InputModes => scene.profile.input_modes,
+            List::OutputModes => scene.profile.output_modes,
+            List::Examples => skill.map_or(&[], |skill| skill.examples),
+            _ => skill.map_or(&[], |skill| skill.tags),
+        }
+    }
+
+    pub(super) fn interface(&self, scene: &Scene<'_, '_>) -> Option<&'static str> {
+        scene.interfaces().nth(self.interface)
+    }
+}
+
+enum Next {
+    Step,
+    Into(Ops),
+}
+
+impl Scene<'_, '_> {
+    /// The versions that the card's interfaces name.
+    fn interfaces(&self) -> impl Iterator<Item = &'static str> + use<> {
+        crate::dialect::interfaces(self.serves)
+    }
+}
+

@@ -1,0 +1,108 @@
+//! The machine: tasks in slots, their logs in one pool, and who waits for what.
+//!
+//! - `handle_*` takes something in: a call, a record of an agent, the passing of time.
+//! - `poll_*` gives something out, or remembers whom to wake.
+//! - everything else looks only.
+//!
+//! Nothing here knows a socket, a clock or a dialect's words. No method waits, and none calls back: a caller borrows the
+//! engine for one step and lets go.
+
+mod list;
+mod read;
+mod retain;
+mod send;
+mod slot;
+mod storage;
+mod wait;
+mod write;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+use slot::{List, Slots};
+pub(crate) use list::Page;
+pub(crate) use read::{Cursor, Snapshot};
+pub(crate) use send::{Manners, Sent};
+pub use slot::{Slot, TaskKey};
+pub use storage::{Limits, Storage};
+pub(crate) use wait::ReaderKey;
+pub use wait::{Job, Reader};
+pub(crate) use write::Chunk;
+pub use write::{Piece, Refused};
+
+use crate::{
+    log::{Pool, Stamp},
+    time::{Entropy, Millis, UnixMillis},
+};
+
+/// The machine. See the module.
+pub struct Engine<'s> {
+    slots: Slots<'s>,
+    /// Submitted tasks in the order in which they wait for a worker.
+    queued: List,
+    /// Finished tasks in the order in which they may go.
+    finished: List,
+    pool: Pool<'s>,
+    jobs: &'s mut [Job],
+    readers: &'s mut [Reader],
+    stamp: Stamp,
+    entropy: &'s mut dyn Entropy,
+    /// Wall time at boot, once it is known.
+    booted_at: Option<UnixMillis>,
+    timer: Option<core::task::Waker>,
+    /// Blocks one task may have.
+    share: u32,
+}
+
+impl<'s> Engine<'s> {
+    /// Makes a machine in the given memory.
+    pub fn new<const TASKS: usize, const BLOCKS: usize, const WORKERS: usize, const READERS: usize>(
+        storage: &'s mut Storage<TASKS, BLOCKS, WORKERS, READERS>,
+        entropy: &'s mut dyn Entropy,
+    ) -> Self {
+        let (slots, blocks, jobs, readers) = storage.parts();
+        let pool = Pool::new(blocks);
+        let share = pool.capacity() / 2;
+        Self {
+            slots: Slots::new(slots),
+            queued: List::EMPTY,
+            finished: List::EMPTY,
+            pool,
+            jobs,
+            readers,
+            stamp: 0,
+            entropy,
+            booted_at: None,
+            timer: None,
+            share,
+        }
+    }
+
+    /// Tells what time it is: `now` since boot is `wall`.
+    pub fn handle_wall_time(&mut self, now: Millis, wall: UnixMillis) {
+        self.booted_at = Some(UnixMillis(wall.0.saturating_sub(now.0)));
+    }
+
+    /// The wall time of a moment since boot, if it is known.
+    pub fn wall_time(&self, at: Millis) -> Option<UnixMillis> {
+        self.booted_at.map(|boot| UnixMillis(boot.0.saturating_add(at.0)))
+    }
+
+    /// What there is room for, and how much of it is in use.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            tasks: self.slots.capacity(),
+            tasks_used: self.slots.used(),
+            blocks: self.pool.capacity(),
+            blocks_used: self.pool.capacity() - self.pool.available(),
+            workers: self.jobs.len() as u32,
+            readers: self.readers.len() as u32,
+            readers_used: self.readers.iter().filter(|reader| reader.is_used()).count() as u32,
+        }
+    }
+
+    fn next_stamp(&mut self) -> Stamp {
+        self.stamp += 1;
+        self.stamp
+    }
+}

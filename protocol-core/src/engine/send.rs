@@ -1,0 +1,295 @@
+//! A message arrives: find or make its task, store it, queue the task.
+
+use core::fmt::Write as _;
+
+use super::{
+    slot::{Id, Place, Slot},
+    Engine, TaskKey,
+};
+use crate::{
+    json::{Json, Text},
+    log::{Draft, Kind, Stamp, Tag},
+    model::{Content, Fault, FaultKind, Message, Profile, SendCall, TaskName, TaskState},
+    time::Millis,
+};
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    pub(crate) key: TaskKey,
+    /// The message's own stamp.
+    pub(crate) message: Stamp,
+    /// The newest stamp when the call was done: where a stream of it begins.
+    pub(crate) upto: Stamp,
+}
+
+/// How the dialect of the caller treats tasks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manners {
+    pub(crate) dialect: u8,
+    /// A message to a finished task starts it afresh.
+    pub(crate) reopens: bool,
+    /// The agent may answer with a message instead of a task.
+    pub(crate) knows_replies: bool,
+}
+
+impl Engine<'_> {
+    /// Takes a message in.
+    ///
+    /// # Errors
+    /// A fault, and then nothing has changed.
+    pub(crate) fn handle_send(
+        &mut self,
+        now: Millis,
+        profile: &Profile<'_>,
+        call: &SendCall<'_>,
+        manners: Manners,
+    ) -> Result<Sent, Fault> {
+        check_media_types(profile, call)?;
+        let known = match call.task {
+            TaskName::New => None,
+            TaskName::Existing(id) => {
+                Some(self.find(id).ok_or(Fault { field: "message.taskId", ..Fault::new(FaultKind::TaskNotFound) })?)
+            }
+            TaskName::Named(id) => self.find(id),
+        };
+        let key = match known {
+            Some(key) => self.check_follow_up(key, call, manners)?,
+            None => self.create(call, manners)?,
+        };
+        match self.store_message(now, key, call) {
+            Ok(message) => {
+                self.queue(now, key);
+                Ok(Sent { key, message, upto: self.stamp })
+            }
+            Err(fault) => {
+                if known.is_none() {
+                    self.forget(key);
+                }
+                Err(fault)
+            }
+        }
+    }
+
+    fn check_follow_up(&self, key: TaskKey, call: &SendCall<'_>, manners: Manners) -> Result<TaskKey, Fault> {
+        let slot = self.slot(key).ok_or(Fault::new(FaultKind::TaskNotFound))?;
+        if call.context.is_some_and(|context| !context.is(&slot.context)) {
+            return Err(Fault::params("message.contextId", "is not the context of the task"));
+        }
+        if slot.state.is_terminal() && !manners.reopens {
+            return Err(Fault::new(FaultKind::TaskEnded));
+        }
+        Ok(key)
+    }
+
+    fn create(&mut self, call: &SendCall<'_>, manners: Manners) -> Result<TaskKey, Fault> {
+        let id = match call.task {
+            TaskName::Named(id) => decode_id(id, "id")?,
+            _ => self.new_id(),
+        };
+        let context = match call.context {
+            Some(context) => decode_id(context, "contextId")?,
+            None => self.new_id(),
+        };
+        if self.slots.used() == self.slots.capacity() && !self.evict_one() {
+            return Err(Fault::busy("the task table is full"));
+        }
+        self.make_room(1, None);
+        let reserve = self.pool.take().ok_or(Fault::busy("the task log is full"))?;
+        let Some(key) = self.slots.take() else {
+            self.pool.give_back(reserve);
+            return Err(Fault::busy("the task table is full"));
+        };
+        let tentative = manners.knows_replies && self.worker_is_idle();
+        self.slots.put(key, Slot { place: Place::Asking, id, context, birth: manners.dialect, reserve, tentative, ..Slot::EMPTY });
+        Ok(key)
+    }
+
+    /// Undoes a creation.
+    fn forget(&mut self, key: TaskKey) {
+        if let Some(slot) = self.slots.get(key) {
+            self.pool.give_back(slot.reserve);
+            self.slots.give_back(key);
+        }
+    }
+
+    fn store_message(&mut self, now: Millis, key: TaskKey, call: &SendCall<'_>) -> Result<Stamp, Fault> {
+        let message = &call.message;
+        // JSON is never shorter than what is stored of it, so this is enough.
+        let wanted = (message.raw_len() + call.output_modes.map_or(0, |modes| modes.raw().len())) as u32
+            / crate::config::BLOCK_BYTES as u32
+            * 17
+            / 16
+            + 4;
+        // Behind the message come its status and, for a task that is opened again, a new reserve.
+        const BEHIND: u32 = 2;
+        let spare = self.slot(key).filter(|slot| slot.place == Place::Finished).map(|_| key);
+        while self.blocks_of(key) + wanted > self.share && self.drop_oldest(key) {}
+        self.make_room(wanted + BEHIND, spare);
+        let budget = self.share.saturating_sub(self.blocks_of(key)).min(self.pool.available().saturating_sub(BEHIND));
+        let mut draft = Draft::new(&mut self.pool, budget);
+        if let Some(modes) = call.output_modes {
+            draft.json(&mut self.pool, Tag::OutputModes, modes);
+        }
+        write_message(&mut draft, &mut self.pool, message);
+        if draft.is_full() {
+            let never = wanted > self.share;
+            draft.discard(&mut self.pool);
+            return Err(if never {
+                Fault::params("message", "is larger than a task may be")
+            } else {
+                Fault::busy("the task log is full")
+            });
+        }
+        let stamp = self.next_stamp();
+        let slot = self.slots.get_mut(key).ok_or(Fault::new(FaultKind::Internal))?;
+        draft.append_to(&mut self.pool, &mut slot.chain, stamp, now, Kind::Message);
+        slot.newest_message = slot.chain.last;
+        self.wake_readers(key);
+        Ok(stamp)
+    }
+
+    /// Sends the task to a worker, unless one has it.
+    pub(super) fn queue(&mut self, now: Millis, key: TaskKey) {
+        let Some(slot) = self.slots.get_mut(key) else { return };
+        match slot.place {
+            Place::Free | Place::Queued | Place::Running => return,
+            Place::Asking => {}
+            Place::Finished => {
+                // Opened again: a fresh run needs a fresh reserve. There is room: the message has just found some.
+                self.slots.remove(&mut self.finished, key);
+                let reserve = self.pool.take();
+                let Some(slot) = self.slots.get_mut(key) else { return };
+                slot.reserve = reserve.unwrap_or(crate::log::NIL);
+                slot.place = Place::Asking;
+            }
+        }
+        self.submit(now, key);
+        if let Some(slot) = self.slots.get_mut(key) {
+            slot.place = Place::Queued;
+            self.slots.push_back(&mut self.queued, key);
+        }
+        self.wake_workers(key);
+    }
+
+    /// Makes an id of a kind that clients know: a version 4 UUID.
+    fn new_id(&mut self) -> Id {
+        let mut bytes = [0; 16];
+        self.entropy.fill(&mut bytes);
+        bytes[6] = bytes[6] & 0x0f | 0x40;
+        bytes[8] = bytes[8] & 0x3f | 0x80;
+        let mut id = Id::new();
+        for (n, byte) in bytes.iter().enumerate() {
+            let dash = if matches!(n, 4 | 6 | 8 | 10) { "-" } else { "" };
+            // cannot fail: 36 characters are less than an id may have.
+            let _ = write!(id, "{dash}{byte:02x}");
+        }
+        id
+    }
+}
+
+fn decode_id(id: Text<'_>, field: &'static str) -> Result<Id, Fault> {
+    if id.is_empty() {
+        return Err(Fault::params(field, "must not be empty"));
+    }
+    id.decode().ok_or(Fault::params(field, "is longer than an id may be"))
+}
+
+fn write_message(draft: &mut Draft, pool: &mut crate::log::Pool<'_>, message: &Message<'_>) {
+    if let Some(id) = message.id {
+        draft.escaped(pool, Tag::MessageId, id.escaped());
+    }
+    if message.from_agent {
+        draft.escaped(pool, Tag::FromAgent, "");
+    }
+    for (tag, value) in [
+        (Tag::Metadata, message.metadata),
+        (Tag::Extensions, message.extensions),
+        (Tag::References, message.references),
+    ] {
+        if let Some(value) = value {
+            draft.json(pool, tag, value);
+        }
+    }
+    for part in message.parts.iter() {
+        match part.content {
+            Content::Text(text) => draft.escaped(pool, Tag::Text, text.escaped()),
+            Content::Raw(base64) => draft.escaped(pool, Tag::Raw, base64.escaped()),
+            Content::Url(url) => draft.escaped(pool, Tag::Url, url.escaped()),
+            Content::Data(data) => draft.json(pool, Tag::Data, data),
+        }
+        for (tag, text) in [(Tag::MediaType, part.media_type), (Tag::Filename, part.filename)] {
+            if let Some(text) = text {
+                draft.escaped(pool, tag, text.escaped());
+            }
+        }
+        if let Some(metadata) = part.metadata {
+            draft.json(pool, Tag::PartMetadata, metadata);
+        }
+    }
+}
+
+/// The media types of the message must be among those of the card, and the client must be able to use one that the
+/// agent gives.
+fn check_media_types(profile: &Profile<'_>, call: &SendCall<'_>) -> Result<(), Fault> {
+    const NOT_TAKEN: Fault = Fault {
+        field: "message.parts",
+        why: "has a media type that is not in the card's defaultInputModes",
+        ..Fault::new(FaultKind::ContentTypeNotSupported)
+    };
+    const NOT_GIVEN: Fault = Fault {
+        field: "acceptedOutputModes",
+        why: "has none of the card's defaultOutputModes",
+        ..Fault::new(FaultKind::ContentTypeNotSupported)
+    };
+    for part in call.message.parts.iter() {
+        let taken = match (part.media_type, part.content) {
+            (Some(media_type), _) => profile.input_modes.iter().any(|mode| mode_covers(mode, media_type)),
+            // Without a type, text is text and data is JSON; a file without one may be anything.
+            (None, _) => true,
+        };
+        if !taken {
+            return Err(NOT_TAKEN);
+        }
+    }
+    let mut wanted = call.output_modes.into_iter().flat_map(Json::items).filter_map(Json::text).peekable();
+    if wanted.peek().is_none()
+        || wanted.any(|want| {
+            want.is("*/*") || want.is("text") || profile.output_modes.iter().any(|mode| mode_covers(mode, want))
+        })
+    {
+        Ok(())
+    } else {
+        Err(NOT_GIVEN)
+    }
+}
+
+/// Whether a mode of the card (`text/plain`, `image/*`, `*/*`) covers a media type, whose parameters don't count.
+fn mode_covers(mode: &str, media_type: Text<'_>) -> bool {
+    let mut characters = media_type.chars().take_while(|c| *c != ';' && *c != ' ').map(|c| c.to_ascii_lowercase());
+    match mode.strip_suffix('*') {
+        Some("*/") => true,
+        Some(prefix) => prefix.chars().all(|c| characters.next() == Some(c)),
+        None => characters.eq(mode.chars()),
+    }
+}
+
+impl Message<'_> {
+    fn raw_len(&self) -> usize {
+        let json = [self.metadata, self.extensions, self.references];
+        json.into_iter().flatten().map(|value| value.raw().len()).sum::<usize>()
+            + self.parts.raw_len()
+            + self.id.map_or(0, |id| id.escaped().len())
+    }
+}
+
+impl Engine<'_> {
+    fn blocks_of(&self, key: TaskKey) -> u32 {
+        self.slot(key).map_or(0, |slot| slot.chain.blocks)
+    }
+
+    fn submit(&mut self, now: Millis, key: TaskKey) {
+        // cannot fail: a status without a message takes one block, and `store_message` left that.
+        let _ = self.record_status(now, key, TaskState::Submitted, &[]);
+    }
+}

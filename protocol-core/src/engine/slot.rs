@@ -1,0 +1,227 @@
+//! The table of tasks: slots, their lists, and finding one by its id.
+
+use crate::{
+    config::ID_MAX,
+    json::Text,
+    log::{BlockIndex, Chain, Stamp, NIL},
+    model::TaskState,
+};
+
+/// A task's or a context's id.
+pub(crate) type Id = heapless::String<ID_MAX>;
+
+/// A task, as long as it exists: a key of a task that is gone finds nothing, never another task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct TaskKey {
+    index: u32,
+    generation: u32,
+}
+
+impl TaskKey {
+    /// The key of no task.
+    pub(crate) const NONE: Self = Self { index: u32::MAX, generation: 0 };
+}
+
+/// Where a slot is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Place {
+    Free,
+    /// In the queue for a worker.
+    Queued,
+    /// A worker has it.
+    Running,
+    /// It waits for its client.
+    Asking,
+    /// It has ended and may be evicted.
+    Finished,
+}
+
+/// One task of the table.
+pub struct Slot {
+    pub(super) generation: u32,
+    pub(super) place: Place,
+    pub(super) prev: u32,
+    pub(super) next: u32,
+    pub(crate) id: Id,
+    pub(crate) context: Id,
+    /// The dialect that made it, by its number.
+    pub(crate) birth: u8,
+    pub(crate) state: TaskState,
+    pub(super) chain: Chain,
+    /// The newest status record, and its stamp: the order of lists.
+    pub(super) status: BlockIndex,
+    pub(crate) status_stamp: Stamp,
+    /// The client's message that the present run answers, and the newest one.
+    pub(super) run_message: BlockIndex,
+    pub(super) newest_message: BlockIndex,
+    /// The newest artifact chunk: the next one is usually of the same artifact.
+    pub(super) last_chunk: Option<(BlockIndex, Stamp)>,
+    pub(super) artifacts: u16,
+    /// The highest stamp of any record that was dropped, and of any chunk.
+    pub(super) dropped_upto: Stamp,
+    pub(super) dropped_chunks_upto: Stamp,
+    /// A block set aside so that the end can always be told.
+    pub(super) reserve: BlockIndex,
+    /// Nobody has been told of a task yet: the agent may still answer with a message.
+    pub(super) tentative: bool,
+    /// It was a message, not a task: only the asker sees it.
+    pub(super) hidden: bool,
+    /// Its agent says that it takes long.
+    pub(super) slow: bool,
+}
+
+impl Slot {
+    /// A slot that was never used: all zero.
+    pub(super) const EMPTY: Self = Self {
+        generation: 0,
+        place: Place::Free,
+        prev: 0,
+        next: 0,
+        id: Id::new(),
+        context: Id::new(),
+        birth: 0,
+        state: TaskState::Submitted,
+        chain: Chain::EMPTY,
+        status: 0,
+        status_stamp: 0,
+        run_message: 0,
+        newest_message: 0,
+        last_chunk: None,
+        artifacts: 0,
+        dropped_upto: 0,
+        dropped_chunks_upto: 0,
+        reserve: 0,
+        tentative: false,
+        hidden: false,
+        slow: false,
+    };
+}
+
+/// A list of slots, linked through them. A slot is in one list at the most.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct List {
+    head: u32,
+    tail: u32,
+}
+
+impl List {
+    pub(super) const EMPTY: Self = Self { head: NIL, tail: NIL };
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.head == NIL
+    }
+}
+
+pub(super) struct Slots<'s> {
+    slots: &'s mut [Slot],
+    free: u32,
+    /// Slots from here on were never used.
+    fresh: u32,
+    used: u32,
+}
+
+impl<'s> Slots<'s> {
+    pub(super) fn new(slots: &'s mut [Slot]) -> Self {
+        Self { slots, free: NIL, fresh: 0, used: 0 }
+    }
+
+    pub(super) fn capacity(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    pub(super) const fn used(&self) -> u32 {
+        self.used
+    }
+
+    pub(super) fn take(&mut self) -> Option<TaskKey> {
+        let index = if self.free != NIL {
+            let head = self.free;
+            self.free = self.slots[head as usize].next;
+            head
+        } else if self.fresh < self.capacity() {
+            self.fresh += 1;
+            self.fresh - 1
+        } else {
+            return None;
+        };
+        self.used += 1;
+        Some(TaskKey { index, generation: self.slots[index as usize].generation })
+    }
+
+    /// Fills a slot that was taken.
+    pub(super) fn put(&mut self, key: TaskKey, slot: Slot) {
+        self.slots[key.index as usize] = Slot { generation: key.generation, ..slot };
+    }
+
+    pub(super) fn give_back(&mut self, key: TaskKey) {
+        let generation = key.generation.wrapping_add(1);
+        self.slots[key.index as usize] = Slot { generation, next: self.free, ..Slot::EMPTY };
+        self.free = key.index;
+        self.used -= 1;
+    }
+
+    pub(super) fn get(&self, key: TaskKey) -> Option<&Slot> {
+        self.slots.get(key.index as usize).filter(|slot| slot.generation == key.generation && slot.place != Place::Free)
+    }
+
+    pub(super) fn get_mut(&mut self, key: TaskKey) -> Option<&mut Slot> {
+        self.slots
+            .get_mut(key.index as usize)
+            .filter(|slot| slot.generation == key.generation && slot.place != Place::Free)
+    }
+
+    /// Every task that a client may see.
+    pub(super) fn visible(&self) -> impl Iterator<Item = (TaskKey, &Slot)> {
+        self.slots[..self.fresh as usize].iter().enumerate().filter_map(|(index, slot)| {
+            (slot.place != Place::Free && !slot.hidden)
+                .then_some((TaskKey { index: index as u32, generation: slot.generation }, slot))
+        })
+    }
+
+    pub(super) fn find(&self, id: Text<'_>) -> Option<TaskKey> {
+        self.visible().find(|(_, slot)| id.is(&slot.id)).map(|(key, _)| key)
+    }
+
+    pub(super) fn push_back(&mut self, list: &mut List, key: TaskKey) {
+        let slot = &mut self.slots[key.index as usize];
+        slot.prev = list.tail;
+        slot.next = NIL;
+        if list.tail == NIL {
+            list.head = key.index;
+        } else {
+            self.slots[list.tail as usize].next = key.index;
+        }
+        list.tail = key.index;
+    }
+
+    pub(super) fn push_front(&mut self, list: &mut List, key: TaskKey) {
+        let slot = &mut self.slots[key.index as usize];
+        slot.prev = NIL;
+        slot.next = list.head;
+        if list.head == NIL {
+            list.tail = key.index;
+        } else {
+            self.slots[list.head as usize].prev = key.index;
+        }
+        list.head = key.index;
+    }
+
+    pub(super) fn remove(&mut self, list: &mut List, key: TaskKey) {
+        let Slot { prev, next, .. } = self.slots[key.index as usize];
+        match prev {
+            NIL => list.head = next,
+            _ => self.slots[prev as usize].next = next,
+        }
+        match next {
+            NIL => list.tail = prev,
+            _ => self.slots[next as usize].prev = prev,
+        }
+    }
+
+    pub(super) fn front(&self, list: &List) -> Option<TaskKey> {
+        (list.head != NIL)
+            .then(|| TaskKey { index: list.head, generation: self.slots[list.head as usize].generation })
+    }
+}

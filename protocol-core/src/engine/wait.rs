@@ -1,0 +1,171 @@
+//! Who waits for what: workers for tasks, answers for records, both for the clock.
+
+use core::task::Waker;
+
+use super::{slot::Place, Engine, TaskKey};
+use crate::{model::TaskState, time::Millis};
+
+/// A worker's place.
+pub struct Job {
+    task: Option<TaskKey>,
+    waker: Option<Waker>,
+    wake_at: Option<Millis>,
+}
+
+impl Job {
+    pub(super) const IDLE: Self = Self { task: None, waker: None, wake_at: None };
+}
+
+/// An answer that is waited for.
+pub struct Reader {
+    used: bool,
+    task: Option<TaskKey>,
+    waker: Option<Waker>,
+    wake_at: Option<Millis>,
+}
+
+impl Reader {
+    pub(super) const FREE: Self = Self { used: false, task: None, waker: None, wake_at: None };
+
+    pub(super) const fn is_used(&self) -> bool {
+        self.used
+    }
+}
+
+/// A reader's place, given back with [`Engine::handle_reader_gone`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReaderKey(usize);
+
+impl Engine<'_> {
+    /// Takes a place for somebody who waits for a task. `None` if all are taken.
+    pub(crate) fn handle_reader(&mut self, task: TaskKey) -> Option<ReaderKey> {
+        let index = self.readers.iter().position(|reader| !reader.used)?;
+        self.readers[index] = Reader { used: true, task: Some(task), ..Reader::FREE };
+        Some(ReaderKey(index))
+    }
+
+    pub(crate) fn has_free_reader(&self) -> bool {
+        self.readers.iter().any(|reader| !reader.used)
+    }
+
+    pub(crate) fn handle_reader_gone(&mut self, ReaderKey(index): ReaderKey) {
+        self.readers[index] = Reader::FREE;
+    }
+
+    /// Wakes the reader when its task has a new record, or at `wake_at`.
+    pub(crate) fn wait_for_record(&mut self, ReaderKey(index): ReaderKey, wake_at: Millis, waker: &Waker) {
+        let reader = &mut self.readers[index];
+        remember(&mut reader.waker, waker);
+        reader.wake_at = Some(wake_at);
+        self.timer_changed();
+    }
+
+    pub(super) fn wake_readers(&mut self, task: TaskKey) {
+        for reader in self.readers.iter_mut().filter(|reader| reader.task == Some(task)) {
+            wake(&mut reader.waker);
+        }
+    }
+
+    /// Gives the worker the task that waits longest, or wakes it when there is one.
+    #[must_use]
+    pub(crate) fn poll_job(&mut self, worker: usize, waker: &Waker) -> Option<TaskKey> {
+        remember(&mut self.jobs[worker].waker, waker);
+        let key = self.slots.front(&self.queued)?;
+        self.slots.remove(&mut self.queued, key);
+        let slot = self.slots.get_mut(key)?;
+        slot.place = Place::Running;
+        slot.run_message = slot.newest_message;
+        self.jobs[worker].task = Some(key);
+        Some(key)
+    }
+
+    /// Whether the worker's task is still its to work on.
+    pub(crate) fn may_go_on(&self, worker: usize, key: TaskKey) -> bool {
+        self.jobs[worker].task == Some(key) && self.slot(key).is_some_and(|slot| slot.place == Place::Running)
+    }
+
+    pub(crate) fn wait_as_worker(&mut self, worker: usize, waker: &Waker) {
+        remember(&mut self.jobs[worker].waker, waker);
+    }
+
+    /// Wakes the worker at that time.
+    pub(crate) fn wait_until(&mut self, worker: usize, at: Millis) {
+        self.jobs[worker].wake_at = Some(at);
+        self.timer_changed();
+    }
+
+    /// The worker has let go of its task. What the client said meanwhile is answered by another run.
+    pub(crate) fn handle_worker_done(&mut self, now: Millis, worker: usize, key: TaskKey) {
+        self.jobs[worker].task = None;
+        self.jobs[worker].wake_at = None;
+        if self.slot(key).is_some_and(|slot| slot.place == Place::Asking && slot.run_message != slot.newest_message) {
+            self.queue(now, key);
+        }
+    }
+
+    /// Whether somebody could start on a new task at once.
+    pub(super) fn worker_is_idle(&self) -> bool {
+        self.queued.is_empty() && self.jobs.iter().any(|job| job.task.is_none() && job.waker.is_some())
+    }
+
+    pub(super) fn wake_workers(&mut self, task: TaskKey) {
+        let idle_too = self.slot(task).is_some_and(|slot| slot.place == Place::Queued);
+        for job in self.jobs.iter_mut() {
+            if job.task == Some(task) || (idle_too && job.task.is_none()) {
+                wake(&mut job.waker);
+            }
+        }
+    }
+
+    /// When [`Engine::handle_timeout`] wants to be called next. Wakes `waker` when that changes.
+    #[must_use]
+    pub fn poll_timeout(&mut self, waker: &Waker) -> Option<Millis> {
+        remember(&mut self.timer, waker);
+        let jobs = self.jobs.iter().filter_map(|job| job.wake_at);
+        jobs.chain(self.readers.iter().filter_map(|reader| reader.wake_at)).min()
+    }
+
+    /// Wakes everybody whose time has come.
+    pub fn handle_timeout(&mut self, now: Millis) {
+        for job in self.jobs.iter_mut().filter(|job| job.wake_at.is_some_and(|at| at <= now)) {
+            job.wake_at = None;
+            wake(&mut job.waker);
+        }
+        for reader in self.readers.iter_mut().filter(|reader| reader.wake_at.is_some_and(|at| at <= now)) {
+            reader.wake_at = None;
+            wake(&mut reader.waker);
+        }
+    }
+
+    fn timer_changed(&mut self) {
+        wake(&mut self.timer);
+    }
+
+    /// Whether the answer to a message can be given: the task settled after it, or turned out to be a message.
+    pub(crate) fn is_settled(&self, key: TaskKey, message: u64) -> bool {
+        self.slot(key).is_none_or(|slot| slot.hidden || (slot.state.is_settled() && slot.status_stamp > message))
+    }
+
+    /// Whether its agent says that it takes long.
+    pub(crate) fn is_slow(&self, key: TaskKey) -> bool {
+        self.slot(key).is_some_and(|slot| slot.slow)
+    }
+
+    /// Whether it is still open if there will be a task at all.
+    pub(crate) fn is_tentative(&self, key: TaskKey) -> bool {
+        self.slot(key).is_some_and(|slot| slot.tentative && slot.state == TaskState::Submitted)
+    }
+}
+
+fn remember(place: &mut Option<Waker>, waker: &Waker) {
+    match place {
+        Some(known) if known.will_wake(waker) => {}
+        _ => *place = Some(waker.clone()),
+    }
+}
+
+fn wake(place: &mut Option<Waker>) {
+    if let Some(waker) = place {
+        waker.wake_by_ref();
+    }
+}

@@ -1,0 +1,24 @@
+//! The protocol machine of Mote.
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod agent;
+pub mod config;
+mod dialect;
+mod encode;
+mod engine;
+mod fmt;
+pub mod json;
+mod log;
+mod model;
+mod node;
+mod reply;
+mod rpc;
+pub mod time;
+
+pub use agent::{Agent, Artifact, Data, Done, Reference, SkillText, Stopped, TaskCx};
+pub use dialect::Served;
+pub use engine::{Engine, Limits, Piece, Storage};
+pub use model::{Access, FaultKind, Profile, Provider, Skill};
+pub use node::{Identity, Inbound, Node};
+pub use reply::{Broken, Reply};

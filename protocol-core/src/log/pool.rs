@@ -1,0 +1,155 @@
+//! Blocks: taking, giving back, and walking the bytes of a chain of them.
+
+use super::{BlockIndex, NIL};
+use crate::config::BLOCK_BYTES;
+
+pub(super) const PAYLOAD: usize = BLOCK_BYTES - 4;
+
+/// One block of the pool.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// The next block of the same record, or of the free list.
+    next: BlockIndex,
+    bytes: [u8; PAYLOAD],
+}
+
+impl Block {
+    /// A block as it is before first use: all zero, so that a static pool costs no flash.
+    pub const EMPTY: Self = Self { next: 0, bytes: [0; PAYLOAD] };
+}
+
+/// A byte's place: its block and the offset there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub(crate) block: BlockIndex,
+    pub(crate) offset: u8,
+}
+
+pub(crate) struct Pool<'s> {
+    blocks: &'s mut [Block],
+    /// Blocks that were given back.
+    free: BlockIndex,
+    /// Blocks from here on were never used; they join no list, so that memory is touched only when needed.
+    fresh: u32,
+    available: u32,
+}
+
+impl<'s> Pool<'s> {
+    pub(crate) fn new(blocks: &'s mut [Block]) -> Self {
+        let available = u32::try_from(blocks.len()).unwrap_or(NIL - 1).min(NIL - 1);
+        Self { blocks, free: NIL, fresh: 0, available }
+    }
+
+    /// How many blocks can still be taken.
+    pub(crate) const fn available(&self) -> u32 {
+        self.available
+    }
+
+    pub(crate) fn capacity(&self) -> u32 {
+        self.blocks.len() as u32
+    }
+
+    pub(crate) fn take(&mut self) -> Option<BlockIndex> {
+        self.available = self.available.checked_sub(1)?;
+        let index = if self.free == NIL {
+            self.fresh += 1;
+            self.fresh - 1
+        } else {
+            let head = self.free;
+            self.free = self.blocks[head as usize].next;
+            head
+        };
+        self.blocks[index as usize].next = NIL;
+        Some(index)
+    }
+
+    /// Gives back a whole chain and says how many blocks it had.
+    pub(crate) fn give_back(&mut self, first: BlockIndex) -> u32 {
+        let mut count = 0;
+        let mut last = first;
+        loop {
+            count += 1;
+            let next = self.blocks[last as usize].next;
+            if next == NIL {
+                break;
+            }
+            last = next;
+        }
+        self.blocks[last as usize].next = self.free;
+        self.free = first;
+        self.available += count;
+        count
+    }
+
+    pub(crate) fn link(&mut self, block: BlockIndex, next: BlockIndex) {
+        self.blocks[block as usize].next = next;
+    }
+
+    pub(crate) fn next(&self, block: BlockIndex) -> BlockIndex {
+        self.blocks[block as usize].next
+    }
+
+    /// The bytes from `at` to the end of its block.
+    pub(crate) fn tail(&self, at: Position) -> &[u8] {
+        &self.blocks[at.block as usize].bytes[usize::from(at.offset)..]
+    }
+
+    pub(crate) fn tail_mut(&mut self, at: Position) -> &mut [u8] {
+        &mut self.blocks[at.block as usize].bytes[usize::from(at.offset)..]
+    }
+
+    /// The place `count` bytes further on, and the blocks walked are those in between only.
+    pub(crate) fn advance(&self, mut at: Position, mut count: usize) -> Position {
+        loop {
+            let left = PAYLOAD - usize::from(at.offset);
+            if count < left {
+                at.offset += count as u8;
+                return at;
+            }
+            let next = self.next(at.block);
+            if next == NIL {
+                // The end of the chain: one behind the last byte.
+                at.offset = PAYLOAD as u8;
+                return at;
+            }
+            count -= left;
+            at = Position { block: next, offset: 0 };
+        }
+    }
+
+    /// Copies bytes out of a chain; returns the place behind them.
+    pub(crate) fn read(&self, mut at: Position, out: &mut [u8]) -> Position {
+        let mut done = 0;
+        while done < out.len() {
+            let tail = self.tail(at);
+            let n = tail.len().min(out.len() - done);
+            if n == 0 {
+                let next = self.next(at.block);
+                if next == NIL {
+                    break;
+                }
+                at = Position { block: next, offset: 0 };
+                continue;
+            }
+            out[done..done + n].copy_from_slice(&tail[..n]);
+            done += n;
+            at = self.advance(at, n);
+        }
+        at
+    }
+
+    /// Overwrites bytes of a chain.
+    pub(crate) fn overwrite(&mut self, mut at: Position, bytes: &[u8]) {
+        let mut done = 0;
+        while done < bytes.len() {
+            let tail = self.tail_mut(at);
+            let n = tail.len().min(bytes.len() - done);
+            tail[..n].copy_from_slice(&bytes[done..done + n]);
+            done += n;
+            at = self.advance(at, n);
+            if n == 0 {
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! A device's one engine, shared by the connections, the workers and the clock of one executor.
+
+use core::{
+    cell::{RefCell, RefMut},
+    future::poll_fn,
+    task::Poll,
+};
+
+use crate::{
+    config::URL_MAX,
+    dialect::{self, Choice, Dialect, Method, Served},
+    encode::Encoder,
+    engine::{self, Cursor, Engine, Page, TaskKey},
+    model::{Call, Fault, FaultKind, Profile, Respond, SendCall},
+    reply::{Place, Reply, Until},
+    rpc::{self, Envelope, RpcId},
+    time::{Clock, HttpDate, Millis, UnixMillis},
+};
+
+/// A request as it came in over HTTP.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Inbound<'b> {
+    /// `A2A-Version`.
+    pub version: Option<&'b str>,
+    /// `A2A-Extensions`. None is implemented yet, and none is required, so all of them are passed over.
+    pub extensions: Option<&'b str>,
+    /// `Last-Event-ID`.
+    pub last_event_id: Option<&'b str>,
+    /// The body.
+    pub body: &'b [u8],
+}
+
+/// What a device says about itself, and whom it speaks to.
+#[derive(Clone, Copy, Debug)]
+pub struct Identity<'s> {
+    /// What the agent says about itself.
+    pub profile: Profile<'s>,
+    /// Where clients reach it. Without it the card tells them the host they asked.
+    pub url: Option<&'s str>,
+    /// The dialects it speaks.
+    pub served: Served,
+}
+
+/// The engine and what everybody around it shares. No borrow of the engine outlives a call.
+pub struct Node<'s> {
+    engine: RefCell<Engine<'s>>,
+    clock: &'s dyn Clock,
+    pub(crate) identity: Identity<'s>,
+}
+
+impl<'s> Node<'s> {
+    /// Puts a node together.
+    pub fn new(engine: Engine<'s>, clock: &'s dyn Clock, identity: Identity<'s>) -> Self {
+        Self { engine: RefCell::new(engine), clock, identity }
+    }
+
+    /// Milliseconds since boot.
+    pub fn now(&self) -> Millis {
+        self.clock.now()
+    }
+
+    /// Tells the node what time it is.
+    pub fn handle_wall_time(&self, wall: UnixMillis) {
+        self.engine().handle_wall_time(self.now(), wall);
+    }
+
+    /// The wall time, if it is known.
+    pub fn wall_time(&self) -> Option<UnixMillis> {
+        self.engine().wall_time(self.now())
+    }
+
+    /// What there is room for, and how much of it is in use.
+    pub fn limits(&self) -> engine::Limits {
+        self.engine().limits()
+    }
+
+    /// A short borrow of the engine. Nobody holds one across an `await`, so it is always free.
+    pub(crate) fn engine(&self) -> RefMut<'_, Engine<'s>> {
+        self.engine.borrow_mut()
+    }
+
+    /// Wakes whoever waits for the clock. `sleep` returns at the given time, or later.
+    ///
+    /// # Cancellation
+    /// Nothing is lost; call it again.
+    pub async fn run_clock<F: Future<Output = ()>>(&self, mut sleep_until: impl FnMut(Millis) -> F) -> ! {
+        loop {
+            let due = poll_fn(|cx| match self.engine().poll_timeout(cx.waker()) {
+                Some(due) => Poll::Ready(due),
+                None => Poll::Pending,
+            })
+            .await;
+            if due > self.now() {
+                let mut sleep = core::pin::pin!(sleep_until(due));
+                poll_fn(|cx| {
+                    if sleep.as_mut().poll(cx).is_ready() {
+                        return Poll::Ready(());
+                    }
+                    // Somebody has set an earlier alarm.
+                    match self.engine().poll_timeout(cx.waker()) {
+                        Some(earlier) if earlier >= due => Poll::Pending,
+                        _ => Poll::Ready(()),
+                    }
+                })
+                .await;
+            }
+            self.engine().handle_timeout(self.now());
+        }
+    }
+
+    /// Answers a JSON-RPC request.
+    pub fn call(&self, inbound: &Inbound<'_>) -> Reply<'_, 's> {
+        let served = self.identity.served;
+        let envelope = match rpc::parse(inbound.body) {
+            Ok(envelope) => envelope,
+            Err((id, fault)) => return Reply::fault(self, id, dialect::fallback(served, inbound.version), fault, false),
+        };
+        let method = envelope.method.decode::<64>().unwrap_or_default();
+        let (dialect, method) = match dialect::select(served, &method, inbound.version) {
+            Ok(Choice::One(dialect, method)) => (dialect, method),
+            Ok(Choice::ByTask(otherwise, method)) => {
+                let named = envelope.params.member("id").and_then(|id| id.text());
+                let engine = self.engine();
+                let birth = named.and_then(|id| engine.find(id)).and_then(|key| engine.slot(key)).map(|slot| slot.birth);
+                (birth.map_or(otherwise, |birth| dialect::of_task(served, birth, otherwise, method)), method)
+            }
+            Err((dialect, fault)) => return Reply::fault(self, envelope.id, dialect, fault, false),
+        };
+        crate::fmt::debug!("{} in {}", envelope.method.escaped(), dialect.name());
+        match self.answer(dialect, method, &envelope, inbound) {
+            Ok(reply) => reply,
+            Err(fault) => {
+                let as_event = method.is_stream() && dialect.manners.errors_as_events;
+                Reply::fault(self, envelope.id, dialect, fault, as_event)
+            }
+        }
+    }
+
+    fn answer(
+        &self,
+        dialect: &'static Dialect,
+        method: Method,
+        envelope: &Envelope<'_>,
+        inbound: &Inbound<'_>,
+    ) -> Result<Reply<'_, 's>, Fault> {
+        if dialect.manners.insists_on_jsonrpc && !envelope.has_version {
+            return Err(rpc::invalid("jsonrpc", "is missing"));
+        }
+        let id = envelope.id.clone();
+        match (dialect.decode)(method, envelope.params)? {
+            Call::Send(call) => self.send(dialect, id, &call),
+            Call::Get { id: task, history } => {
+                let engine = self.engine();
+                let key = engine.find(task).ok_or(NO_TASK)?;
+                let encoder = Encoder::task(rpc::RESULT, dialect.shapes.task, engine.snapshot(key), history);
+                Ok(Reply::document(self, id, dialect, encoder))
+            }
+            Call::List(filter) => {
+                let page = Page::new(&self.engine(), &filter);
+                Ok(Reply::document(self, id, dialect, Encoder::page(rpc::RESULT, dialect.shapes.list, page)))
+            }
+            Call::Cancel { id: task } => {
+                let mut engine = self.engine();
+                let key = engine.find(task).ok_or(NO_TASK)?;
+                engine.handle_cancel(self.now(), key)?;
+                let snapshot = engine.snapshot(key);
+                let encoder = Encoder::task(rpc::RESULT, dialect.shapes.task, snapshot, dialect.manners.history);
+                Ok(Reply::document(self, id, dialect, encoder))
+            }
+            Call::Subscribe { id: task, history } => {
+                let key = self.engine().find(task).ok_or(NO_TASK)?;
+                let seen = inbound.last_event_id.and_then(|seen| seen.trim().parse().ok());
+                self.subscribe(dialect, id, key, seen, history)
+            }
+            Call::PushConfig => Err(Fault::new(FaultKind::PushNotSupported)),
+            Call::ExtendedCard => Err(Fault::new(FaultKind::ExtendedCardNotConfigured)),
+        }
+    }
+
+    fn send(&self, dialect: &'static Dialect, id: RpcId, call: &SendCall<'_>) -> Result<Reply<'_, 's>, Fault> {
+        let mut engine = self.engine();
+        if !engine.has_free_reader() {
+            return Err(NO_READER);
+        }
+        let sent = engine.handle_send(self.now(), &self.identity.profile, call, dialect.task_manners())?;
+        let reader = Place::new(self, engine.handle_reader(sent.key).ok_or(NO_READER)?);
+        drop(engine);
+        let until = match call.respond {
+            Respond::Stream => {
+                let from = if dialect.shapes.snapshot.is_some() { sent.upto } else { sent.message };
+                let begin = Cursor::behind(from);
+                return Ok(Reply::stream(self, id, dialect, reader, sent.key, begin, sent.upto, call.history));
+            }
+            Respond::Settled => Until::Settled,
+            Respond::SettledOrSlow => Until::SettledOrSlow,
+            Respond::Now => Until::Known,
+        };
+        Ok(Reply::waiting(self, id, dialect, reader, sent, until, call.history))
+    }
+
+    fn subscribe(
+        &self,
+        dialect: &'static Dialect,
+        id: RpcId,
+        key: TaskKey,
+        seen: Option<u64>,
+        history: crate::model::History,
+    ) -> Result<Reply<'_, 's>, Fault> {
+        let mut engine = self.engine();
+        let now = engine.snapshot(key);
+        let slot = engine.slot(key).ok_or(NO_TASK)?;
+        let (ended, newest) = (slot.state.is_terminal(), slot.status_stamp);
+        // A reader that knows where it was goes on there, unless what it has not seen is gone.
+        let seen = seen.filter(|seen| *seen <= now.upto && !engine.missed_chunks(key, *seen));
+        let has_unseen = seen.is_some_and(|seen| seen < newest);
+        if ended && !has_unseen && !dialect.manners.shows_ended {
+            return Err(Fault::because(FaultKind::TaskEnded, "there is nothing to subscribe to"));
+        }
+        let reader = Place::new(self, engine.handle_reader(key).ok_or(NO_READER)?);
+        drop(engine);
+        let stream = Reply::stream(self, id, dialect, reader, key, Cursor::behind(now.upto), now.upto, history);
+        Ok(match seen {
+            Some(seen) => stream.resuming(Cursor::behind(seen)),
+            None if dialect.shapes.snapshot.is_none() => stream.resuming(Cursor::START),
+            None => stream,
+        })
+    }
+
+    /// A JSON-RPC error for a request that never became one: too large, of the wrong type, one too many.
+    pub fn refuse(&self, version: Option<&str>, kind: FaultKind, why: &'static str) -> Reply<'_, 's> {
+        let dialect = dialect::fallback(self.identity.served, version);
+        Reply::fault(self, rpc::id_of(None), dialect, Fault::because(kind, why), false)
+    }
+
+    /// The card, for a client that reached us as `host`.
+    pub fn card(&self, host: &str) -> Reply<'_, 's> {
+        Reply::card(self, PublicUrl::new(self.identity.url, host))
+    }
+
+    /// A number that changes when the card does.
+    pub fn card_tag(&self, host: &str) -> u64 {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let mut buffer = [0; 64];
+        let mut card = self.card(host);
+        while let Some(bytes) = card.fill_now(&mut buffer) {
+            for byte in bytes {
+                hash = (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+            }
+        }
+        hash
+    }
+
+    /// When the card was last changed: it is made when the device starts.
+    pub fn card_date(&self) -> Option<HttpDate> {
+        self.engine().wall_time(Millis(0)).map(HttpDate)
+    }
+}
+
+const NO_TASK: Fault = Fault::new(FaultKind::TaskNotFound);
+const NO_READER: Fault = Fault::busy("too many answers are being waited for");
+
+/// Where clients reach the agent: what was configured, else the host that the client asked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PublicUrl {
+    text: heapless::String<URL_MAX>,
+    is_host: bool,
+}
+
+impl PublicUrl {
+    pub(crate) fn new(configured: Option<&str>, host: &str) -> Self {
+        let text = heapless::String::try_from(configured.unwrap_or(host)).unwrap_or_default();
+        Self { text, is_host: configured.is_none() }
+    }
+
+    pub(crate) fn parts(&self) -> [&str; 3] {
+        if self.is_host { ["http://", &self.text, "/"] } else { ["", &self.text, ""] }
+    }
+}

@@ -1,0 +1,358 @@
+//! An answer on its way: now, when the task settles, or as a stream.
+
+use core::{
+    future::poll_fn,
+    task::{Context, Poll, Waker},
+};
+
+use crate::{
+    config::KEEPALIVE,
+    dialect::{Dialect, CARD},
+    encode::{Encoder, Ops, Scene},
+    engine::{Cursor, Engine, ReaderKey, Sent, Snapshot, TaskKey},
+    log::{Kind, Stamp},
+    model::{Fault, FaultKind, History},
+    node::{Node, PublicUrl},
+    rpc::{self, RpcId},
+    time::Millis,
+};
+
+/// What was being sent is gone: the connection must be cut, so that the client does not take a piece for the whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Broken;
+
+impl core::fmt::Display for Broken {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("what was being sent is no longer stored")
+    }
+}
+
+impl core::error::Error for Broken {}
+
+/// What a waiting answer waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// The task ends or asks for something.
+    Settled,
+    /// That, or its agent says that it takes long.
+    SettledOrSlow,
+    /// It is clear that there is a task.
+    Known,
+}
+
+/// An answer to one request. It owns all it needs: the request may go.
+pub struct Reply<'n, 's> {
+    node: &'n Node<'s>,
+    id: RpcId,
+    dialect: &'static Dialect,
+    fault: Option<Fault>,
+    url: PublicUrl,
+    reader: Option<Place<'n, 's>>,
+    /// When to say that we are still here.
+    keepalive_at: Millis,
+    is_stream: bool,
+    stage: Stage,
+}
+
+enum Stage {
+    /// A document, then the end.
+    Document(Encoder),
+    /// A document once the task is where it has to be.
+    Waiting { sent: Sent, until: Until, history: History },
+    /// A stream between two events: behind `cursor`, begun when the newest stamp was `begun`.
+    Between(Stream),
+    /// An event of a stream.
+    Event(Encoder, Option<Stream>),
+    Ended,
+}
+
+#[derive(Clone, Copy)]
+struct Stream {
+    key: TaskKey,
+    cursor: Cursor,
+    begun: Stamp,
+    history: History,
+    snapshot_due: bool,
+    /// The task as it was at the beginning has been shown.
+    snapshot_sent: bool,
+}
+
+impl<'n, 's> Reply<'n, 's> {
+    fn new(node: &'n Node<'s>, id: RpcId, dialect: &'static Dialect, stage: Stage) -> Self {
+        Self {
+            node,
+            id,
+            dialect,
+            fault: None,
+            url: PublicUrl::default(),
+            reader: None,
+            keepalive_at: node.now().after(KEEPALIVE),
+            is_stream: false,
+            stage,
+        }
+    }
+
+    pub(crate) fn document(node: &'n Node<'s>, id: RpcId, dialect: &'static Dialect, encoder: Encoder) -> Self {
+        Self::new(node, id, dialect, Stage::Document(encoder))
+    }
+
+    pub(crate) fn fault(
+        node: &'n Node<'s>,
+        id: RpcId,
+        dialect: &'static Dialect,
+        fault: Fault,
+        as_event: bool,
+    ) -> Self {
+        crate::fmt::info!("refused: {}: {} {}", dialect.faults[fault.kind as usize].name, fault.field, fault.why);
+        let outer = if as_event { rpc::ERROR_EVENT } else { rpc::ERROR };
+        let encoder = Encoder::plain(outer, dialect.shapes.error_data);
+        Self { fault: Some(fault), is_stream: as_event, ..Self::document(node, id, dialect, encoder) }
+    }
+
+    pub(crate) fn card(node: &'n Node<'s>, url: PublicUrl) -> Self {
+        let dialect = crate::dialect::fallback(node.identity.served, None);
+        let stage = Stage::Document(Encoder::plain(CARD, &[]));
+        Self { url, ..Self::new(node, RpcId::new(), dialect, stage) }
+    }
+
+    pub(crate) fn waiting(
+        node: &'n Node<'s>,
+        id: RpcId,
+        dialect: &'static Dialect,
+        reader: Place<'n, 's>,
+        sent: Sent,
+        until: Until,
+        history: History,
+    ) -> Self {
+        let stage = Stage::Waiting { sent, until, history };
+        Self { reader: Some(reader), ..Self::new(node, id, dialect, stage) }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "two callers, and each argument is a plain value of its own type")]
+    pub(crate) fn stream(
+        node: &'n Node<'s>,
+        id: RpcId,
+        dialect: &'static Dialect,
+        reader: Place<'n, 's>,
+        key: TaskKey,
+        cursor: Cursor,
+        begun: Stamp,
+        history: History,
+    ) -> Self {
+        let snapshot_due = dialect.shapes.snapshot.is_some();
+        let stream = Stream { key, cursor, begun, history, snapshot_due, snapshot_sent: false };
+        Self { reader: Some(reader), is_stream: true, ..Self::new(node, id, dialect, Stage::Between(stream)) }
+    }
+
+    /// The stream goes on behind `cursor` instead of showing the task first.
+    pub(crate) fn resuming(mut self, cursor: Cursor) -> Self {
+        if let Stage::Between(stream) = &mut self.stage {
+            stream.cursor = cursor;
+            stream.snapshot_due = false;
+        }
+        self
+    }
+
+    /// Whether this is a stream of events; if not, it is one JSON document.
+    pub const fn is_stream(&self) -> bool {
+        self.is_stream
+    }
+
+    /// Seconds after which a client that was refused for lack of room may try again.
+    pub fn retry_after(&self) -> Option<u16> {
+        self.fault.filter(|fault| fault.kind == FaultKind::Busy).map(|_| 1)
+    }
+
+    /// Writes the next bytes; 0 at the end. Waits if there are none yet.
+    ///
+    /// # Errors
+    /// If what was being sent is gone.
+    ///
+    /// # Cancellation
+    /// Nothing is lost; call it again.
+    pub async fn fill(&mut self, out: &mut [u8]) -> Result<usize, Broken> {
+        poll_fn(|cx| self.poll_fill(cx, out)).await
+    }
+
+    /// As [`Reply::fill`], for a document that waits for nothing. `None` at its end.
+    pub(crate) fn fill_now<'o>(&mut self, out: &'o mut [u8]) -> Option<&'o [u8]> {
+        match self.poll_fill(&mut Context::from_waker(Waker::noop()), out) {
+            Poll::Ready(Ok(n)) if n > 0 => out.get(..n),
+            _ => None,
+        }
+    }
+
+    /// As [`Reply::fill`], one attempt.
+    pub fn poll_fill(&mut self, cx: &mut Context<'_>, out: &mut [u8]) -> Poll<Result<usize, Broken>> {
+        let node = self.node;
+        let now = node.now();
+        loop {
+            let mut engine = node.engine();
+            let (next, say) = match self.stage {
+                Stage::Ended => return Poll::Ready(Ok(0)),
+                Stage::Document(_) | Stage::Event(..) => {
+                    let written = self.encode(&engine, out)?;
+                    if written == 0 {
+                        continue;
+                    }
+                    self.keepalive_at = now.after(KEEPALIVE);
+                    return Poll::Ready(Ok(written));
+                }
+                Stage::Waiting { sent, until, history } => {
+                    (self.when_settled(&engine, sent, until, history), Stage::Waiting { sent, until, history })
+                }
+                Stage::Between(stream) => {
+                    let comment = Stage::Event(Encoder::plain(rpc::KEEPALIVE_COMMENT, &[]), Some(stream));
+                    (self.next_event(&engine, stream), comment)
+                }
+            };
+            match next {
+                Some(next) => self.stage = next,
+                None if now < self.keepalive_at => {
+                    if let Some(reader) = &self.reader {
+                        engine.wait_for_record(reader.key, self.keepalive_at, cx.waker());
+                    }
+                    return Poll::Pending;
+                }
+                None => {
+                    self.keepalive_at = now.after(KEEPALIVE);
+                    self.stage = say;
+                    if let (Stage::Waiting { .. }, Some(first)) = (&self.stage, out.first_mut()) {
+                        *first = rpc::KEEPALIVE_SPACE;
+                        return Poll::Ready(Ok(1));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes the next bytes of a document or an event, and moves on at its end.
+    fn encode(&mut self, engine: &Engine<'s>, out: &mut [u8]) -> Result<usize, Broken> {
+        let mut stage = core::mem::replace(&mut self.stage, Stage::Ended);
+        let (Stage::Document(encoder) | Stage::Event(encoder, _)) = &mut stage else { return Ok(0) };
+        let written = encoder.fill(&self.scene(engine), out).map_err(|_| Broken)?;
+        self.stage = match stage {
+            Stage::Event(encoder, Some(stream)) if encoder.is_done() => Stage::Between(stream),
+            Stage::Event(encoder, None) | Stage::Document(encoder) if encoder.is_done() => Stage::Ended,
+            unfinished => unfinished,
+        };
+        Ok(written)
+    }
+
+    fn is_due(&self, engine: &Engine<'_>, sent: Sent, until: Until) -> bool {
+        match until {
+            Until::Settled => engine.is_settled(sent.key, sent.message),
+            Until::SettledOrSlow => engine.is_settled(sent.key, sent.message) || engine.is_slow(sent.key),
+            Until::Known => !engine.is_tentative(sent.key),
+        }
+    }
+
+    fn when_settled(&mut self, engine: &Engine<'_>, sent: Sent, until: Until, history: History) -> Option<Stage> {
+        if !self.is_due(engine, sent, until) {
+            return None;
+        }
+        if engine.slot(sent.key).is_none() {
+            return Some(self.gone(rpc::ERROR));
+        }
+        let shapes = &self.dialect.shapes;
+        Some(Stage::Document(match find_reply(engine, sent.key, sent.message) {
+            Some(reply) => Encoder::event(rpc::RESULT, shapes.replied, sent.key, reply),
+            None => Encoder::task(rpc::RESULT, shapes.sent, engine.snapshot(sent.key), history),
+        }))
+    }
+
+    /// The next event of a stream, if there is one.
+    fn next_event(&mut self, engine: &Engine<'_>, mut stream: Stream) -> Option<Stage> {
+        let Some(slot) = engine.slot(stream.key) else { return Some(self.gone(rpc::ERROR_EVENT)) };
+        let shapes = &self.dialect.shapes;
+        if engine.is_tentative(stream.key) {
+            return None;
+        }
+        if let Some(reply) = find_reply(engine, stream.key, stream.begun) {
+            return Some(Stage::Event(Encoder::event(rpc::RESULT_EVENT, shapes.reply_event, stream.key, reply), None));
+        }
+        let begun = Snapshot { key: stream.key, upto: stream.begun };
+        if stream.snapshot_due {
+            stream.snapshot_due = false;
+            stream.snapshot_sent = true;
+            let ended = engine.status(begun).is_some_and(|(_, state, _)| state.is_terminal());
+            let encoder =
+                Encoder::task(rpc::RESULT_EVENT, shapes.snapshot.unwrap_or(shapes.task), begun, stream.history);
+            return Some(Stage::Event(encoder, (!ended).then_some(stream)));
+        }
+        loop {
+            let missed = engine.missed_chunks(stream.key, stream.cursor.stamp);
+            let (cursor, header) = engine.after(engine.snapshot(stream.key), stream.cursor)?;
+            stream.cursor = cursor;
+            let (shape, is_final): (Ops, bool) = match header.kind {
+                Kind::Message | Kind::Reply => continue,
+                Kind::Chunk { .. } => (shapes.artifact_event, false),
+                Kind::Status(state) => {
+                    // A question ends a stream when it is asked, not when it is an old one that is told again.
+                    let is_new = cursor.stamp > stream.begun
+                        || (!stream.snapshot_sent
+                            && engine.status(begun).is_some_and(|(last, ..)| last.stamp == cursor.stamp));
+                    // The end of an earlier run is not the end of a task that was opened again.
+                    let is_end = state.is_terminal() && (cursor.stamp == slot.status_stamp || is_new);
+                    (shapes.status_event, is_end || (state.is_interrupted() && is_new))
+                }
+            };
+            let mut encoder = Encoder::event(rpc::RESULT_EVENT, shape, stream.key, cursor);
+            encoder.set_final(is_final);
+            encoder.set_replaces(missed);
+            return Some(Stage::Event(encoder, (!is_final).then_some(stream)));
+        }
+    }
+
+    /// The task was evicted under us.
+    fn gone(&mut self, outer: Ops) -> Stage {
+        self.fault = Some(Fault::because(FaultKind::TaskNotFound, "it made room for others before it could be sent"));
+        Stage::Document(Encoder::plain(outer, self.dialect.shapes.error_data))
+    }
+
+    fn scene<'a>(&'a self, engine: &'a Engine<'s>) -> Scene<'a, 's> {
+        Scene {
+            engine,
+            dialect: self.dialect,
+            profile: &self.node.identity.profile,
+            rpc_id: &self.id,
+            fault: self.fault.as_ref(),
+            url: &self.url,
+            serves: self.node.identity.served,
+        }
+    }
+}
+
+/// A place among the readers, given back when it is dropped.
+pub(crate) struct Place<'n, 's> {
+    node: &'n Node<'s>,
+    key: ReaderKey,
+}
+
+impl<'n, 's> Place<'n, 's> {
+    pub(crate) const fn new(node: &'n Node<'s>, key: ReaderKey) -> Self {
+        Self { node, key }
+    }
+}
+
+impl Drop for Place<'_, '_> {
+    fn drop(&mut self) {
+        self.node.engine().handle_reader_gone(self.key);
+    }
+}
+
+/// The agent's answer, if it was a message.
+fn find_reply(engine: &Engine<'_>, key: TaskKey, behind: Stamp) -> Option<Cursor> {
+    let (cursor, header) = {
+        let mut cursor = Cursor::behind(behind);
+        loop {
+            let (next, header) = engine.after(engine.snapshot(key), cursor)?;
+            if matches!(header.kind, Kind::Reply) || header.next == crate::log::NIL {
+                break (next, header);
+            }
+            cursor = next;
+        }
+    };
+    (header.kind == Kind::Reply).then_some(cursor)
+}

@@ -1,0 +1,127 @@
+// @a2a-js/sdk 0.3.14, which speaks 0.3.
+
+import { randomUUID } from 'node:crypto';
+import { ClientFactory, DefaultAgentCardResolver, PushNotificationNotSupportedError } from '@a2a-js/sdk/client';
+import { check, main, refused } from './cases.mjs';
+
+class Sdk {
+  generation = '0.3';
+
+  static async connect(base) {
+    const sdk = new Sdk();
+    sdk.base = base;
+    sdk.client = await new ClientFactory().createFromUrl(base);
+    return sdk;
+  }
+
+  async card(path) {
+    return card(await new DefaultAgentCardResolver().resolve(this.base, path));
+  }
+
+  async send(what, { wait = true, ...more } = {}) {
+    const configuration = wait ? undefined : { blocking: false };
+    return neutral(await this.client.sendMessage({ message: newMessage(what, more), configuration }));
+  }
+
+  async *stream(what, more) {
+    for await (const event of this.client.sendMessageStream({ message: newMessage(what, more) })) yield neutral(event);
+  }
+
+  async *resubscribe(id) {
+    for await (const event of this.client.resubscribeTask({ id })) yield neutral(event);
+  }
+
+  async get(id, historyLength) {
+    return neutral(await this.client.getTask({ id, historyLength }));
+  }
+
+  async cancel(id) {
+    return neutral(await this.client.cancelTask({ id }));
+  }
+
+  async noPush(taskId, url) {
+    // The SDK refuses by itself, except where it deletes.
+    const config = { taskId, pushNotificationConfig: { url } };
+    const error = await attempt(() => this.client.setTaskPushNotificationConfig(config));
+    check(error instanceof PushNotificationNotSupportedError, `${error}`);
+    const gone = { id: taskId, pushNotificationConfigId: 'x' };
+    await refused(this, () => this.client.deleteTaskPushNotificationConfig(gone), -32003);
+  }
+
+  extendedCard() {
+    // Without the capability the client gives back the card it has; its transport asks the server.
+    return this.client.transport.getExtendedAgentCard();
+  }
+
+  code(error) {
+    // An error inside a stream is a plain one with the typed one as its cause.
+    return (error.errorResponse ?? error.cause?.errorResponse)?.error.code;
+  }
+}
+
+async function attempt(call) {
+  try {
+    await call();
+  } catch (error) {
+    return error;
+  }
+}
+
+function newMessage(what, { task, context, refs } = {}) {
+  let parts = what;
+  if (typeof what === 'string') parts = [{ kind: 'text', text: what }];
+  else if (what.data) parts = [{ kind: 'data', data: what.data }];
+  else if (what.file) {
+    const file = { bytes: what.file.toString('base64'), mimeType: what.media, name: what.name };
+    parts = [{ kind: 'file', file }];
+  }
+  const ids = { messageId: randomUUID(), taskId: task, contextId: context, referenceTaskIds: refs };
+  return { kind: 'message', role: 'user', parts, ...ids };
+}
+
+function neutral(it) {
+  const ids = { task: it.taskId, context: it.contextId };
+  switch (it.kind) {
+    case 'task':
+      return {
+        is: 'task',
+        id: it.id,
+        context: it.contextId,
+        state: it.status.state,
+        message: it.status.message && neutral(it.status.message),
+        artifacts: (it.artifacts ?? []).map(artifact),
+        history: (it.history ?? []).map(neutral),
+      };
+    case 'message': {
+      const parts = it.parts.map(part);
+      return { is: 'message', role: it.role, parts, text: parts.flatMap((p) => p.text ?? []).join(' '), ...ids };
+    }
+    case 'status-update':
+      return { is: 'status', ...ids, state: it.status.state, final: it.final };
+    case 'artifact-update':
+      return { is: 'chunk', ...ids, artifact: artifact(it.artifact), append: !!it.append, last: !!it.lastChunk };
+  }
+  throw new Error(`an unknown kind: ${JSON.stringify(it)}`);
+}
+
+const artifact = (it) => ({ id: it.artifactId, name: it.name, parts: it.parts.map(part) });
+
+function part(it) {
+  if (it.kind !== 'file') return { [it.kind]: it[it.kind] };
+  return { file: Buffer.from(it.file.bytes, 'base64'), media: it.file.mimeType, name: it.file.name };
+}
+
+const card = (it) => ({
+  name: it.name,
+  description: it.description,
+  version: it.version,
+  url: it.url,
+  streaming: it.capabilities.streaming,
+  push: it.capabilities.pushNotifications,
+  extended: it.supportsAuthenticatedExtendedCard,
+  inputs: it.defaultInputModes,
+  outputs: it.defaultOutputModes,
+  skills: it.skills,
+});
+
+await main(Sdk.connect);

@@ -1,0 +1,224 @@
+//! Deadlines, in virtual time and without a network.
+
+use core::{cell::RefCell, future::pending};
+
+use firmware::http::{self, Bodies, Buffers, Ending, Limits, Site};
+use picoserve::{
+    Timeouts, Timer, TokioRuntime,
+    io::{BaseWrite, ErrorKind, ErrorType, Read, Socket, Write},
+    mem::{BorrowedBuffer, BorrowedCursor},
+    time::TokioTimer,
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf},
+    time::Instant,
+};
+
+use crate::{client::call, toy::Toy};
+
+/// Serves one end of a pipe of 256 bytes and runs `client` on the other; says how it ended and after how many ms.
+fn run(client: impl AsyncFnOnce(DuplexStream)) -> (Ending, u128) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
+    runtime.block_on(async {
+        let (ours, theirs) = tokio::io::duplex(256);
+        let mut room = vec![0; Limits::DEVICE.body_bytes];
+        let shelf = [RefCell::new(&mut room[..])];
+        let bodies = Bodies::new(&shelf);
+        let site = Site { service: &Toy, bodies: &bodies, limits: &Limits::DEVICE };
+        let (mut request, mut answer, mut transmit) = ([0; 2048], [0; 1024], [0; 512]);
+        let buffers = Buffers { request: &mut request, answer: &mut answer, transmit: &mut transmit };
+        let start = Instant::now();
+        let serve = async {
+            let ending = http::serve(Pipe(ours), &TokioTimer, &site, buffers, pending()).await;
+            (ending, start.elapsed().as_millis())
+        };
+        let (ended, ()) = futures(serve, client(theirs)).await;
+        ended
+    })
+}
+
+async fn futures<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Output) {
+    let (mut a, mut b) = (Box::pin(a), Box::pin(b));
+    let (mut a_output, mut b_output) = (None, None);
+    core::future::poll_fn(|cx| {
+        use core::task::Poll;
+        if a_output.is_none()
+            && let Poll::Ready(output) = a.as_mut().poll(cx)
+        {
+            a_output = Some(output);
+        }
+        if b_output.is_none()
+            && let Poll::Ready(output) = b.as_mut().poll(cx)
+        {
+            b_output = Some(output);
+        }
+        if a_output.is_some() && b_output.is_some() { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    (a_output.expect("done"), b_output.expect("done"))
+}
+
+async fn read_all(mut pipe: DuplexStream) -> String {
+    let mut text = String::new();
+    pipe.read_to_string(&mut text).await.expect("text");
+    text
+}
+
+fn millis(of: picoserve::time::Duration) -> u128 {
+    of.as_millis().into()
+}
+
+#[test]
+fn a_connection_without_a_request_is_closed() {
+    let (ending, after) = run(async |pipe| assert_eq!(read_all(pipe).await, ""));
+    assert_eq!((ending, after), (Ending::Closed, millis(Limits::DEVICE.head)));
+}
+
+#[test]
+fn an_idle_connection_is_closed() {
+    let (ending, after) = run(async |mut pipe| {
+        pipe.write_all(call("{}").as_bytes()).await.expect("a server");
+        assert!(read_all(pipe).await.starts_with("HTTP/1.1 200 "));
+    });
+    assert_eq!((ending, after), (Ending::Closed, millis(Limits::DEVICE.idle)));
+}
+
+#[test]
+fn a_head_that_drips_is_answered_with_408() {
+    let (ending, after) = run(async |pipe| {
+        let (read, mut write) = tokio::io::split(pipe);
+        let drip = async {
+            for byte in "GET / HTTP/1.1\r\nX: ".bytes().chain(core::iter::repeat(b'x')) {
+                if write.write_all(&[byte]).await.is_err() {
+                    break;
+                }
+                tokio::time::sleep(core::time::Duration::from_millis(400)).await;
+            }
+        };
+        let hear = async {
+            let mut read = read;
+            let mut text = String::new();
+            read.read_to_string(&mut text).await.expect("text");
+            text
+        };
+        let ((), text) = futures(drip, hear).await;
+        assert!(text.starts_with("HTTP/1.1 408 "), "{text}");
+    });
+    let (head, linger) = (millis(Limits::DEVICE.head), millis(Limits::DEVICE.linger));
+    assert_eq!(ending, Ending::TimedOut);
+    assert!((head..=head + linger).contains(&after), "{after}");
+}
+
+#[test]
+fn a_body_that_does_not_come_is_answered_with_408() {
+    for (length, limit) in [(100, Limits::DEVICE.head), (5000, Limits::DEVICE.body)] {
+        let (ending, after) = run(async |mut pipe| {
+            let request = call(&" ".repeat(length));
+            pipe.write_all(&request.as_bytes()[..request.len() - 1]).await.expect("a server");
+            let text = read_all(pipe).await;
+            assert!(text.starts_with("HTTP/1.1 408 ") && text.contains("did not arrive in time"), "{text}");
+        });
+        assert_eq!((ending, after), (Ending::Closed, millis(limit)), "{length}");
+    }
+}
+
+#[test]
+fn a_reader_that_stalls_is_cut_off_after_the_write_limit() {
+    let (ending, after) = run(async |mut pipe| {
+        pipe.write_all(call(r#"{"do":"endless"}"#).as_bytes()).await.expect("a server");
+        // Longer than any limit.
+        tokio::time::sleep(core::time::Duration::from_secs(100)).await;
+    });
+    assert_eq!((ending, after), (Ending::Aborted, millis(Limits::DEVICE.write)));
+}
+
+#[test]
+fn a_reader_that_is_only_slow_gets_everything() {
+    let (ending, _) = run(async |mut pipe| {
+        pipe.write_all(call(r#"{"do":"document","n":5000}"#).replace("1.1", "1.0").as_bytes()).await.expect("a server");
+        let mut total = 0;
+        let mut piece = [0; 64];
+        loop {
+            tokio::time::sleep(core::time::Duration::from_secs(1)).await;
+            match pipe.read(&mut piece).await.expect("bytes") {
+                0 => break,
+                read => total += read,
+            }
+        }
+        assert!(total > 5000, "{total}");
+    });
+    assert_eq!(ending, Ending::Closed);
+}
+
+#[test]
+fn the_future_of_a_connection_has_a_size() {
+    let limits = Limits::DEVICE;
+    let mut room = vec![0; limits.body_bytes];
+    let shelf = [RefCell::new(&mut room[..])];
+    let bodies = Bodies::new(&shelf);
+    let site = Site { service: &Toy, bodies: &bodies, limits: &limits };
+    let (mut request, mut answer, mut transmit) = ([0; 2048], [0; 1024], [0; 512]);
+    let buffers = Buffers { request: &mut request, answer: &mut answer, transmit: &mut transmit };
+    let serve = http::serve(Pipe(tokio::io::duplex(1).0), &TokioTimer, &site, buffers, pending());
+    let bytes = size_of_val(&serve);
+    println!("one connection's future: {bytes} bytes");
+    assert!(bytes <= 8 * 1024, "{bytes}");
+}
+
+/// One end of a pipe as a socket.
+struct Pipe(DuplexStream);
+struct In<'a>(ReadHalf<&'a mut DuplexStream>);
+struct Out<'a>(WriteHalf<&'a mut DuplexStream>);
+
+impl ErrorType for In<'_> {
+    type Error = ErrorKind;
+}
+
+impl Read for In<'_> {
+    async fn read(&mut self, buf: &mut [u8]) -> Result<usize, ErrorKind> {
+        self.0.read(buf).await.map_err(|_| ErrorKind::Other)
+    }
+}
+
+impl ErrorType for Out<'_> {
+    type Error = ErrorKind;
+}
+
+impl BaseWrite for Out<'_> {
+    async fn write(&mut self, buf: &[u8]) -> Result<usize, ErrorKind> {
+        self.0.write(buf).await.map_err(|_| ErrorKind::Other)
+    }
+
+    async fn flush(&mut self) -> Result<(), ErrorKind> {
+        Ok(())
+    }
+}
+
+impl Write for Out<'_> {
+    async fn write_with<F: FnOnce(BorrowedCursor<'_>) -> T, T>(&mut self, f: F) -> Result<T, ErrorKind> {
+        let mut room = [0; 64];
+        let mut room = BorrowedBuffer::new(&mut room);
+        let made = f(room.unfilled());
+        self.write_all(room.filled()).await?;
+        Ok(made)
+    }
+}
+
+impl Socket<TokioRuntime> for Pipe {
+    type Error = ErrorKind;
+    type ReadHalf<'a> = In<'a>;
+    type WriteHalf<'a> = Out<'a>;
+
+    fn split(&mut self) -> (In<'_>, Out<'_>) {
+        let (read, write) = tokio::io::split(&mut self.0);
+        (In(read), Out(write))
+    }
+
+    async fn abort<T: Timer<TokioRuntime>>(self, _: &Timeouts, _: &T) -> Result<(), picoserve::Error<ErrorKind>> {
+        Ok(())
+    }
+
+    async fn shutdown<T: Timer<TokioRuntime>>(self, _: &Timeouts, _: &T) -> Result<(), picoserve::Error<ErrorKind>> {
+        Ok(())
+    }
+}

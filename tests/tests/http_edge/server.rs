@@ -1,0 +1,61 @@
+//! A server on a port of its own, for one test.
+
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::thread::JoinHandle;
+
+use host_sim::net::{self, Settings};
+use tokio::sync::oneshot;
+
+use crate::{client::Client, toy::Toy};
+
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    pub(crate) fn start() -> Self {
+        Self::with(|_| {})
+    }
+
+    /// Starts with the smallest board's settings, changed as the test needs it.
+    pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        let mut settings = Settings::DEVICE;
+        settings.connections = 32;
+        settings.limits.body_bytes = 64 * 1024;
+        change(&mut settings);
+        let (address_sender, address) = std::sync::mpsc::channel();
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            runtime.block_on(async {
+                let listener = net::bind(IpAddr::V4(Ipv4Addr::LOCALHOST), 0).await.expect("a free port");
+                address_sender.send(listener.local_addr().expect("an address")).expect("somebody who waits");
+                let stopped = async {
+                    let _ = stopped.await;
+                };
+                net::run(listener, &Toy, &settings, stopped).await;
+            });
+        });
+        let address = address.recv().expect("an address");
+        Self { address, stop: Some(stop), thread: Some(thread) }
+    }
+
+    pub(crate) fn connect(&self) -> Client {
+        Client::connect(self.address)
+    }
+
+    /// Asks the server to stop; [`Drop`] waits for it.
+    pub(crate) fn stop(&mut self) {
+        drop(self.stop.take());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop();
+        let ended = self.thread.take().map(JoinHandle::join);
+        assert!(std::thread::panicking() || ended.is_some_and(|ended| ended.is_ok()), "the server panicked");
+    }
+}
