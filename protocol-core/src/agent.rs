@@ -92,6 +92,44 @@ impl<'n, 's> TaskCx<'n, 's> {
         text_of(self.node, self.key, first)
     }
 
+    /// What the client said in this message, text and data.
+    pub fn said(&self) -> Said {
+        let message = self.node.engine().run_message(self.key);
+        Said { text: self.text.clone(), data: message.and_then(|message| json_of(self.node, message)) }
+    }
+
+    /// What `look` makes of the newest earlier message of this task's client that it can use.
+    pub fn earlier<R>(&self, mut look: impl FnMut(&Said) -> Option<R>) -> Option<R> {
+        let mut found = None;
+        let mut cursor = Cursor::START;
+        loop {
+            let next = {
+                let engine = self.node.engine();
+                let present = engine.run_message(self.key)?.stamp;
+                engine.after(engine.snapshot(self.key), cursor).filter(|(next, _)| next.stamp < present)
+            };
+            let Some((next, header)) = next else { return found };
+            if header.kind == Kind::Message {
+                found = look(&Said::of(self.node, self.key, next)).or(found);
+            }
+            cursor = next;
+        }
+    }
+
+    /// Whether the client has sent another message since this run began.
+    pub fn has_new_message(&self) -> bool {
+        let engine = self.node.engine();
+        let snapshot = engine.snapshot(self.key);
+        let mut cursor = engine.run_message(self.key);
+        while let Some((next, header)) = cursor.and_then(|cursor| engine.after(snapshot, cursor)) {
+            if header.kind == Kind::Message {
+                return true;
+            }
+            cursor = Some(next);
+        }
+        false
+    }
+
     /// Whether this is not the first message of the task.
     pub fn is_follow_up(&self) -> bool {
         let engine = self.node.engine();
@@ -382,6 +420,21 @@ impl<'t> Artifact<'t, '_, '_> {
     }
 }
 
+/// What a client said in one message, as far as a skill can read it.
+#[derive(Clone, Debug, Default)]
+pub struct Said {
+    /// The text parts, a line each. `None` if that is more than a skill can read.
+    pub text: Option<SkillText>,
+    /// The first data part, as the JSON that it is. `None` if there is none of a size that a skill can read.
+    pub data: Option<SkillText>,
+}
+
+impl Said {
+    fn of(node: &Node<'_>, key: TaskKey, message: Cursor) -> Self {
+        Self { text: text_of(node, key, message), data: json_of(node, message) }
+    }
+}
+
 /// Another task that a message is about.
 pub struct Reference<'n, 's> {
     node: &'n Node<'s>,
@@ -398,22 +451,37 @@ impl Reference<'_, '_> {
         text_of(self.node, self.key, first)
     }
 
+    /// As [`Reference::opening`], text and data.
+    pub fn said(&self) -> Option<Said> {
+        let first = {
+            let engine = self.node.engine();
+            engine.next_message(engine.snapshot(self.key), Cursor::START)?
+        };
+        Some(Said::of(self.node, self.key, first))
+    }
+
     /// The newest data part of its artifacts as a type of the skill's own.
     pub fn data<T: DeserializeOwned>(&self) -> Option<T> {
-        let newest = {
-            let engine = self.node.engine();
-            let snapshot: Snapshot = engine.snapshot(self.key);
-            let mut newest = None;
-            let mut cursor = Cursor::START;
-            while let Some((next, header)) = engine.after(snapshot, cursor) {
-                if matches!(header.kind, Kind::Chunk { .. }) {
-                    newest = Some(next);
-                }
-                cursor = next;
+        data_of(self.node, self.newest_chunk()?)
+    }
+
+    /// The newest data part of its artifacts, as the JSON that it is.
+    pub fn json(&self) -> Option<SkillText> {
+        json_of(self.node, self.newest_chunk()?)
+    }
+
+    fn newest_chunk(&self) -> Option<Cursor> {
+        let engine = self.node.engine();
+        let snapshot: Snapshot = engine.snapshot(self.key);
+        let mut newest = None;
+        let mut cursor = Cursor::START;
+        while let Some((next, header)) = engine.after(snapshot, cursor) {
+            if matches!(header.kind, Kind::Chunk { .. }) {
+                newest = Some(next);
             }
-            newest?
-        };
-        data_of(self.node, newest)
+            cursor = next;
+        }
+        newest
     }
 }
 
@@ -522,9 +590,23 @@ fn data_of<T: DeserializeOwned>(node: &Node<'_>, record: Cursor) -> Option<T> {
         }
         let Some(bytes) = engine.copy::<SKILL_TEXT_MAX>(part.span) else { continue };
         let mut plain = heapless::String::<SKILL_TEXT_MAX>::new();
-        json::unescape(Json::parse(&bytes).ok()?, &mut |text: &str| _ = plain.push_str(text));
+        json::simplify(Json::parse(&bytes).ok()?, &mut |text: &str| _ = plain.push_str(text));
         if let Ok((value, _)) = serde_json_core::from_str(&plain) {
             return Some(value);
+        }
+    }
+}
+
+/// The first data part of a record, as its JSON.
+fn json_of(node: &Node<'_>, record: Cursor) -> Option<SkillText> {
+    let engine = node.engine();
+    let pool = engine.pool();
+    let mut items = engine.items(record);
+    loop {
+        let part = items.next_part(pool)?;
+        if part.tag == Tag::Data {
+            let bytes = engine.copy::<SKILL_TEXT_MAX>(part.span)?;
+            return SkillText::from_utf8(bytes).ok();
         }
     }
 }

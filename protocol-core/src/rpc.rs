@@ -14,7 +14,7 @@ use crate::{
         Op::{Bare, Body, If, Lit, Nest, Put},
         Ops,
     },
-    json::{Json, Kind, Text},
+    json::{separate, Json, Kind, Text},
     model::{Fault, FaultKind},
 };
 
@@ -85,7 +85,10 @@ pub(crate) const fn invalid(field: &'static str, why: &'static str) -> Fault {
 }
 
 pub(crate) fn id_of(id: Option<Json<'_>>) -> RpcId {
-    RpcId::try_from(id.map_or(NO_ID, Json::raw)).unwrap_or_default()
+    let mut text = RpcId::new();
+    let mut fits = true;
+    separate(id.map_or(NO_ID, Json::raw), &mut |piece: &str| fits &= text.push_str(piece).is_ok());
+    if fits { text } else { RpcId::try_from(NO_ID).unwrap_or_default() }
 }
 
 /// An answer.
@@ -115,8 +118,8 @@ pub(crate) const RESULT_EVENT: Ops =
 /// An error as an event of a stream.
 pub(crate) const ERROR_EVENT: Ops = &[Lit("event: error\ndata: "), Nest(ERROR), Lit("\n\n")];
 
-/// Nothing to say, but still here.
-pub(crate) const KEEPALIVE_COMMENT: Ops = &[Lit(": \n\n")];
+/// Nothing to say, but still here. No blank line: to some clients that would be an event, an empty one.
+pub(crate) const KEEPALIVE_COMMENT: Ops = &[Lit(": \n")];
 
 /// JSON may begin with white space: it keeps a client waiting that waits for a single answer.
 pub(crate) const KEEPALIVE_SPACE: u8 = b' ';

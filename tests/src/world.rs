@@ -131,6 +131,11 @@ impl World {
         Self::with::<A, 8, 256, 3, 8>(agent, Served::ALL, PROFILE)
     }
 
+    /// A world that does not know what time it is.
+    pub fn without_wall_time<A: Agent + 'static>(agent: A) -> Self {
+        Self::build::<A, 8, 256, 3, 8>(agent, Served::ALL, PROFILE, None)
+    }
+
     /// A world of any size.
     pub fn with<
         A: Agent + 'static,
@@ -143,12 +148,29 @@ impl World {
         served: Served,
         profile: Profile<'static>,
     ) -> Self {
+        Self::build::<A, TASKS, BLOCKS, WORKERS, READERS>(agent, served, profile, Some(BEGINNING))
+    }
+
+    fn build<
+        A: Agent + 'static,
+        const TASKS: usize,
+        const BLOCKS: usize,
+        const WORKERS: usize,
+        const READERS: usize,
+    >(
+        agent: A,
+        served: Served,
+        profile: Profile<'static>,
+        wall_time: Option<UnixMillis>,
+    ) -> Self {
         let storage: &'static mut Storage<TASKS, BLOCKS, WORKERS, READERS> = Box::leak(Box::new(Storage::new()));
         let clock: &'static VirtualClock = Box::leak(Box::default());
         let engine = Engine::new(storage, Box::leak(Box::new(Counting(0))));
         let identity = Identity { profile, url: None, served };
         let node: &'static Node<'static> = Box::leak(Box::new(Node::new(engine, clock, identity)));
-        node.handle_wall_time(BEGINNING);
+        if let Some(wall_time) = wall_time {
+            node.handle_wall_time(wall_time);
+        }
         let mut world = Self { node, clock, running: Vec::new() };
         let agent: &'static A = Box::leak(Box::new(agent));
         for worker in 0..WORKERS {
@@ -204,8 +226,37 @@ impl World {
         self.settle();
     }
 
-    /// Sends a request; the answer is collected as it comes, through a buffer of `window` bytes.
+    /// Lets time pass up to the next deadline, without letting anybody run.
+    pub fn advance_to_next_alarm(&mut self) {
+        if let Some(next) = self.clock.next_alarm() {
+            self.clock.set(next);
+        }
+    }
+
+    /// Sends a request and collects its answer as it comes, through a buffer of `window` bytes.
     pub fn request(&mut self, inbound: &Inbound<'_>, window: usize) -> Client {
+        let client = self.start_with(inbound, window);
+        self.settle();
+        client
+    }
+
+    /// Sends a body, and lets nobody run yet.
+    pub fn start(&mut self, body: &str) -> Client {
+        self.start_with(&Inbound { body: body.as_bytes(), ..Inbound::default() }, 64)
+    }
+
+    /// Sends a body and reads the answer while everybody else stands still.
+    pub fn call_now(&mut self, body: &str) -> String {
+        let mut reply = self.node.call(&Inbound { body: body.as_bytes(), ..Inbound::default() });
+        let mut bytes = vec![0; 1 << 16];
+        match reply.poll_fill(&mut Context::from_waker(Waker::noop()), &mut bytes) {
+            Poll::Ready(Ok(n)) => String::from_utf8(bytes[..n].to_vec()).expect("answers are UTF-8"),
+            other => panic!("no answer at once: {other:?}"),
+        }
+    }
+
+    /// As [`World::request`], and lets nobody run yet.
+    pub fn start_with(&mut self, inbound: &Inbound<'_>, window: usize) -> Client {
         let mut reply = self.node.call(inbound);
         let client = Client::new(&reply);
         let shared = client.shared.clone();
@@ -223,7 +274,6 @@ impl World {
                 }
             }
         });
-        self.settle();
         client
     }
 

@@ -29,7 +29,7 @@ pub fn escape(text: &str, sink: &mut dyn Sink) {
             0..=0x1f => "\\u00",
             _ => continue,
         };
-        sink.put(text.get(plain_from..at).unwrap_or(""));
+        separate(text.get(plain_from..at).unwrap_or(""), sink);
         sink.put(short);
         if short.len() == 4 {
             let digits = [hex(byte.wrapping_shr(4)), hex(byte & 0xf)];
@@ -37,7 +37,7 @@ pub fn escape(text: &str, sink: &mut dyn Sink) {
         }
         plain_from = at.saturating_add(1);
     }
-    sink.put(text.get(plain_from..).unwrap_or(""));
+    separate(text.get(plain_from..).unwrap_or(""), sink);
 }
 
 const fn hex(nibble: u8) -> u8 {
@@ -45,6 +45,7 @@ const fn hex(nibble: u8) -> u8 {
 }
 
 /// Writes a value without the white space between its tokens: less to store, and no line break to tear an SSE event.
+/// (See [`separate`] for the other line breaks.)
 pub fn compact(value: Json<'_>, sink: &mut dyn Sink) {
     let text = value.raw();
     let mut in_string = false;
@@ -57,42 +58,70 @@ pub fn compact(value: Json<'_>, sink: &mut dyn Sink) {
         } else if byte == b'"' {
             in_string = true;
         } else if matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
-            sink.put(text.get(kept_from..at).unwrap_or(""));
+            separate(text.get(kept_from..at).unwrap_or(""), sink);
             kept_from = at.saturating_add(1);
         }
     }
-    sink.put(text.get(kept_from..).unwrap_or(""));
+    separate(text.get(kept_from..).unwrap_or(""), sink);
 }
 
-/// Writes a value with the `\uXXXX` of its strings as the characters they mean, for readers that don't know them.
-/// Quotes, backslashes and control characters stay escaped, so that it stays JSON.
-pub fn unescape(value: Json<'_>, sink: &mut dyn Sink) {
+/// Writes JSON text with the three characters escaped that JSON allows in strings and that some clients take for the end
+/// of a line, and so of an SSE field: U+0085, U+2028 and U+2029. They stand nowhere but in strings.
+pub fn separate(text: &str, sink: &mut dyn Sink) {
+    let mut rest = text;
+    while let Some((at, separator)) = rest.char_indices().find(|(_, c)| matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}')) {
+        sink.put(rest.get(..at).unwrap_or(""));
+        sink.put(match separator {
+            '\u{85}' => "\\u0085",
+            '\u{2028}' => "\\u2028",
+            _ => "\\u2029",
+        });
+        rest = rest.get(at.saturating_add(separator.len_utf8())..).unwrap_or("");
+    }
+    sink.put(rest);
+}
+
+/// Writes a value in the simplest form that means the same, for readers that know less: the `\uXXXX` of its strings as
+/// the characters they mean (quotes, backslashes and control characters stay escaped), and `2.0` as `2`.
+pub fn simplify(value: Json<'_>, sink: &mut dyn Sink) {
     let mut rest = value.raw();
-    while let Some((before, escape_and_after)) = rest.split_once("\\") {
+    let mut in_string = false;
+    while let Some(at) = rest.find(['\\', '"', '.']) {
+        let (before, special) = rest.split_at_checked(at).unwrap_or((rest, ""));
         sink.put(before);
-        let mut after = escape_and_after.chars();
-        let length = match after.next() {
-            Some('u') if escape_and_after.get(1..3).is_some_and(|first| ["d8", "d9", "da", "db"].iter().any(|high| first.eq_ignore_ascii_case(high))) => 11,
-            Some('u') => 5,
+        let length = match special.as_bytes() {
+            [b'"', ..] => {
+                in_string = !in_string;
+                1
+            }
+            [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', ..] => 12,
+            [b'\\', b'u', ..] => 6,
+            [b'\\', ..] => 2,
+            [b'.', ..] if !in_string => zeros(special),
             _ => 1,
         };
-        let (escape_body, after) = escape_and_after.split_at_checked(length).unwrap_or((escape_and_after, ""));
+        let (special, after) = special.split_at_checked(length).unwrap_or((special, ""));
         let mut buffer = [0; 4];
-        // What is inside `\u` has been checked; the text borrows a backslash from before it.
-        let start = rest.len().saturating_sub(escape_and_after.len()).saturating_sub(1);
-        let escaped = rest.get(start..start.saturating_add(1).saturating_add(length)).unwrap_or("");
-        match Text::new(escaped).chars().next() {
-            Some(plain) if length > 1 && plain >= ' ' && plain != '"' && plain != '\\' => {
+        match Text::new(special).chars().next() {
+            Some(plain) if length >= 6 && special.starts_with('\\') && plain >= ' ' && plain != '"' && plain != '\\' => {
                 sink.put(plain.encode_utf8(&mut buffer));
             }
-            _ => {
-                sink.put("\\");
-                sink.put(escape_body);
-            }
+            _ if special.starts_with('.') && special.len() > 1 => {}
+            _ => sink.put(special),
         }
         rest = after;
     }
     sink.put(rest);
+}
+
+/// How many bytes of a fraction can go without changing the number: all of it if it is zero and no exponent follows,
+/// else none but its point.
+fn zeros(fraction: &str) -> usize {
+    let digits = fraction.bytes().skip(1).take_while(u8::is_ascii_digit).count();
+    let whole = fraction.bytes().skip(1).take(digits).all(|digit| digit == b'0');
+    let end = digits.saturating_add(1);
+    let has_exponent = matches!(fraction.as_bytes().get(end), Some(b'e' | b'E'));
+    if whole && !has_exponent { end } else { 1 }
 }
 
 /// Escapes formatted text on its way into a sink.
@@ -126,11 +155,22 @@ mod tests {
     }
 
     #[test]
-    fn unescape_resolves_what_is_harmless_and_stays_json() {
-        let value = Json::parse(br#"{"\u0061\\u0062":"\ud83d\ude00 \u0022 \u005c \n \u000a \" end"}"#).unwrap();
-        let plain = written(|sink| unescape(value, sink));
-        assert_eq!(plain, "{\"a\\\\u0062\":\"\u{1f600} \\u0022 \\u005c \\n \\u000a \\\" end\"}");
-        assert!(Json::parse(plain.as_bytes()).is_ok());
+    fn simplify_keeps_the_meaning_and_stays_json() {
+        for (given, simple) in [
+            (r#"{"\u0061\\u0062":"\ud83d\ude00 \u0022 \u005c \n \u000a \" 1.0 end"}"#, "{\"a\\\\u0062\":\"\u{1f600} \\u0022 \\u005c \\n \\u000a \\\" 1.0 end\"}"),
+            (r#"[2.0,-0.000,2.50,1.0e3,10.01,"3.0"]"#, r#"[2,-0,2.50,1.0e3,10.01,"3.0"]"#),
+        ] {
+            let value = Json::parse(given.as_bytes()).unwrap();
+            let written = written(|sink| simplify(value, sink));
+            assert_eq!(written, simple);
+            assert!(Json::parse(written.as_bytes()).is_ok());
+        }
+    }
+
+    #[test]
+    fn line_separators_of_other_alphabets_are_escaped() {
+        assert_eq!(written(|sink| separate("\"a\u{85}b\u{2028}\u{2029}\"", sink)), r#""a\u0085b\u2028\u2029""#);
+        assert_eq!(written(|sink| escape("\u{2028}\n", sink)), r"\u2028\n");
     }
 
     #[test]

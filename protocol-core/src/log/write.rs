@@ -60,7 +60,7 @@ impl Draft {
 
     /// Writes an item with text that is escaped already.
     pub(crate) fn escaped(&mut self, pool: &mut Pool<'_>, tag: Tag, text: &str) {
-        self.item(pool, tag, |sink| sink.put(text));
+        self.item(pool, tag, |sink| json::separate(text, sink));
     }
 
     /// Writes an item with text, escaping it.

@@ -2,4 +2,8 @@
 
 mod support;
 
+mod cancel;
+mod capacity;
 mod life;
+mod streams;
+mod turns;
