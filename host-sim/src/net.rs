@@ -3,10 +3,12 @@
 use core::{
     cell::RefCell,
     future::poll_fn,
+    net::IpAddr,
     pin::{Pin, pin},
     task::{Context, Poll},
+    time::Duration,
 };
-use std::{io, net::IpAddr, time::Duration};
+use std::io;
 
 use firmware::http::{self, Bodies, Buffers, Ending, Limits, Service, Site};
 use futures_util::{Stream, stream::FuturesUnordered};
@@ -161,11 +163,7 @@ impl Socket<TokioRuntime> for Tcp {
         Socket::split(&mut self.0)
     }
 
-    async fn abort<T: Timer<TokioRuntime>>(
-        self,
-        _: &Timeouts,
-        _: &T,
-    ) -> Result<(), picoserve::Error<Self::Error>> {
+    async fn abort<T: Timer<TokioRuntime>>(self, _: &Timeouts, _: &T) -> Result<(), picoserve::Error<Self::Error>> {
         let _ = self.0.set_zero_linger();
         Ok(())
     }

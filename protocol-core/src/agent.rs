@@ -18,7 +18,7 @@
 
 use core::{fmt, future::poll_fn, pin::pin, task::Poll};
 
-use serde::{de::DeserializeOwned, Serialize};
+use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     config::SKILL_TEXT_MAX,
@@ -161,9 +161,10 @@ impl<'n, 's> TaskCx<'n, 's> {
             .and_then(|span| engine.copy::<SKILL_TEXT_MAX>(span));
         let Some(modes) = modes else { return true };
         let Ok(modes) = Json::parse(&modes) else { return true };
-        modes.items().filter_map(Json::text).any(|mode| {
-            mode.is(media_type) || mode.is("*/*") || (mode.is("text") && media_type.starts_with("text/"))
-        })
+        modes
+            .items()
+            .filter_map(Json::text)
+            .any(|mode| mode.is(media_type) || mode.is("*/*") || (mode.is("text") && media_type.starts_with("text/")))
     }
 
     /// Whether the client asks for structured output: a part's metadata names JSON as media type, or a schema.

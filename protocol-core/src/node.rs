@@ -113,7 +113,9 @@ impl<'s> Node<'s> {
         let served = self.identity.served;
         let envelope = match rpc::parse(inbound.body) {
             Ok(envelope) => envelope,
-            Err((id, fault)) => return Reply::fault(self, id, dialect::fallback(served, inbound.version), fault, false),
+            Err((id, fault)) => {
+                return Reply::fault(self, id, dialect::fallback(served, inbound.version), fault, false);
+            }
         };
         let method = envelope.method.decode::<64>().unwrap_or_default();
         let (dialect, method) = match dialect::select(served, &method, inbound.version) {
@@ -121,7 +123,8 @@ impl<'s> Node<'s> {
             Ok(Choice::ByTask(otherwise, method)) => {
                 let named = envelope.params.member("id").and_then(|id| id.text());
                 let engine = self.engine();
-                let birth = named.and_then(|id| engine.find(id)).and_then(|key| engine.slot(key)).map(|slot| slot.birth);
+                let birth =
+                    named.and_then(|id| engine.find(id)).and_then(|key| engine.slot(key)).map(|slot| slot.birth);
                 (birth.map_or(otherwise, |birth| dialect::of_task(served, birth, otherwise, method)), method)
             }
             Err((dialect, fault)) => return Reply::fault(self, envelope.id, dialect, fault, false),

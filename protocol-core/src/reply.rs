@@ -7,7 +7,7 @@ use core::{
 
 use crate::{
     config::KEEPALIVE,
-    dialect::{Dialect, CARD},
+    dialect::{CARD, Dialect},
     encode::{Encoder, Ops, Scene},
     engine::{Cursor, Engine, ReaderKey, Sent, Snapshot, TaskKey},
     log::{Kind, Stamp},
@@ -59,7 +59,11 @@ enum Stage {
     /// A document, then the end.
     Document(Encoder),
     /// A document once the task is where it has to be.
-    Waiting { sent: Sent, until: Until, history: History },
+    Waiting {
+        sent: Sent,
+        until: Until,
+        history: History,
+    },
     /// A stream between two events: behind `cursor`, begun when the newest stamp was `begun`.
     Between(Stream),
     /// An event of a stream.

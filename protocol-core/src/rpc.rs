@@ -14,7 +14,7 @@ use crate::{
         Op::{Bare, Body, If, Lit, Nest, Put},
         Ops,
     },
-    json::{separate, Json, Kind, Text},
+    json::{Json, Kind, Text, separate},
     model::{Fault, FaultKind},
 };
 
@@ -38,6 +38,7 @@ pub(crate) struct Envelope<'b> {
 ///
 /// # Errors
 /// What is wrong, and the id to tell it under.
+#[expect(clippy::result_large_err, reason = "the id is echoed, and there is no heap to put it on")]
 pub(crate) fn parse(body: &[u8]) -> Result<Envelope<'_>, (RpcId, Fault)> {
     let nobody = |fault| (id_of(None), fault);
     let request = Json::parse(body).map_err(|error| {
@@ -103,7 +104,7 @@ pub(crate) const ERROR: Ops = &[
     Put(Field::FaultCode),
     Lit(",\"message\":\""),
     Bare(Field::FaultName),
-    If(Field::FaultField, &[Lit(": "), Bare(Field::FaultField)]),
+    If(Field::FaultMember, &[Lit(": "), Bare(Field::FaultMember)]),
     If(Field::FaultWhy, &[Lit(": "), Bare(Field::FaultWhy)]),
     If(Field::FaultAt, &[Lit(" at byte "), Put(Field::FaultAt)]),
     Lit("\""),
@@ -112,8 +113,7 @@ pub(crate) const ERROR: Ops = &[
 ];
 
 /// An answer as an event of a stream.
-pub(crate) const RESULT_EVENT: Ops =
-    &[Lit("id: "), Put(Field::Stamp), Lit("\ndata: "), Nest(RESULT), Lit("\n\n")];
+pub(crate) const RESULT_EVENT: Ops = &[Lit("id: "), Put(Field::Stamp), Lit("\ndata: "), Nest(RESULT), Lit("\n\n")];
 
 /// An error as an event of a stream.
 pub(crate) const ERROR_EVENT: Ops = &[Lit("event: error\ndata: "), Nest(ERROR), Lit("\n\n")];

@@ -96,8 +96,7 @@ pub struct HttpDate(pub UnixMillis);
 impl fmt::Display for HttpDate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-        const MONTHS: [&str; 12] =
-            ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+        const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
         let seconds = self.0.0 / 1000;
         let (days, second) = (seconds / 86_400, seconds % 86_400);
         let (year, month, day) = civil_from_days(days);
@@ -171,8 +170,16 @@ mod tests {
         assert_eq!(parse("2025-12-31T23:00:00.5-01:00"), Some(1_767_225_600_500));
         assert_eq!(parse("2026-01-01T00:00:00.123456789Z"), Some(1_767_225_600_123));
         for bad in [
-            "", "now", "2026-01-01", "2026-13-01T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:00:00",
-            "2026-01-01T00:00:00.Z", "1969-12-31T23:59:59Z", "2026-01-01T00:00:00+1", "+026-01-01T00:00:00Z",
+            "",
+            "now",
+            "2026-01-01",
+            "2026-13-01T00:00:00Z",
+            "2026-01-01T24:00:00Z",
+            "2026-01-01T00:00:00",
+            "2026-01-01T00:00:00.Z",
+            "1969-12-31T23:59:59Z",
+            "2026-01-01T00:00:00+1",
+            "+026-01-01T00:00:00Z",
             "2026-01-01T00:00:00Z and then some more text that does not fit",
         ] {
             assert_eq!(parse(bad), None, "{bad}");

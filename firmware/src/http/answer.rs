@@ -1,24 +1,16 @@
 //! How an answer goes out: in one piece where it fits, else in chunks, else until the connection closes.
+//!
+//! It goes straight to the [`Link`]. picoserve's response types would do, but there is one for each way to end a body,
+//! and together they add 3 KB to the future of every connection.
 
-use core::{
-    future::poll_fn,
-    pin::pin,
-    task::Poll,
-};
+use core::{future::poll_fn, pin::pin, task::Poll};
 
-use picoserve::{
-    ResponseSent,
-    io::{Read, Write},
-    response::{
-        Connection, Content, ForEachHeader, HeadersIter, IntoResponse, Response, ResponseWriter, StatusCode,
-        chunked::{ChunkWriter, ChunkedResponse, Chunks, ChunksWritten},
-        custom::{CustomBody, CustomResponse},
-    },
-};
+use picoserve::io::BaseWrite;
 
 use super::{
-    flow::{Flow, Reads, Writes},
+    flow::Flow,
     service::{Broken, CardVersion, Kind, Source},
+    socket::Link,
 };
 
 /// A status, a few header fields and where the bytes come from.
@@ -33,26 +25,19 @@ pub(super) struct Reply<'e, A> {
 pub(super) enum Matter<A> {
     /// Nothing, and no `Content-Length` either: 204 and 304.
     Nothing,
-    /// A text of ours and its media type.
+    /// A media type and a text of ours.
     Text(&'static str, &'static str),
     /// The service's answer.
     Answer(A),
 }
 
-impl<A: Source> Source for Matter<A> {
-    async fn fill(&mut self, out: &mut [u8]) -> Result<usize, Broken> {
-        match self {
-            Self::Nothing => Ok(0),
-            Self::Text(_, rest) => {
-                // Our texts are ASCII: every place is a good one to cut.
-                let (now, later) = rest.split_at(rest.len().min(out.len()));
-                out[..now.len()].copy_from_slice(now.as_bytes());
-                *rest = later;
-                Ok(now.len())
-            }
-            Self::Answer(answer) => answer.fill(out).await,
-        }
-    }
+/// What an answer's head says beside what the body is and where it ends.
+#[derive(Default)]
+pub(super) struct Fields<'e> {
+    pub(super) allow: Option<&'static str>,
+    pub(super) retry_after_secs: Option<u16>,
+    /// The card's version and how many seconds it keeps.
+    pub(super) card: Option<(CardVersion<'e>, u32)>,
 }
 
 impl<A> Reply<'_, A> {
@@ -70,54 +55,19 @@ impl<A> Reply<'_, A> {
     }
 }
 
-/// What an answer's head says beside what the body is and where it ends.
-#[derive(Default)]
-pub(super) struct Fields<'e> {
-    pub(super) allow: Option<&'static str>,
-    pub(super) retry_after_secs: Option<u16>,
-    /// The card's version and how many seconds it keeps.
-    pub(super) card: Option<(CardVersion<'e>, u32)>,
-}
-
-/// All header fields that picoserve does not write itself.
-struct Headers<'e> {
-    content_type: Option<&'static str>,
-    content_length: Option<usize>,
-    fields: Fields<'e>,
-    kind: Kind,
-    connection: Option<&'static str>,
-}
-
-impl HeadersIter for Headers<'_> {
-    async fn for_each_header<F: ForEachHeader>(self, mut f: F) -> Result<F::Output, F::Error> {
-        if let Some(content_type) = self.content_type {
-            f.call("Content-Type", content_type).await?;
-        }
-        if let Some(content_length) = self.content_length {
-            f.call("Content-Length", content_length).await?;
-        }
-        if let Some(allow) = self.fields.allow {
-            f.call("Allow", allow).await?;
-        }
-        if let Some(seconds) = self.fields.retry_after_secs {
-            f.call("Retry-After", seconds).await?;
-        }
-        if let Some((version, max_age_secs)) = self.fields.card {
-            f.call("Cache-Control", format_args!("public, max-age={max_age_secs}")).await?;
-            f.call("ETag", format_args!("\"{}\"", version.etag)).await?;
-            if let Some(date) = version.last_modified {
-                f.call("Last-Modified", date).await?;
+impl<A: Source> Source for Matter<A> {
+    async fn fill(&mut self, out: &mut [u8]) -> Result<usize, Broken> {
+        match self {
+            Self::Nothing => Ok(0),
+            Self::Text(_, rest) => {
+                // Our texts are ASCII: every place is a good one to cut.
+                let (now, later) = rest.split_at(rest.len().min(out.len()));
+                out[..now.len()].copy_from_slice(now.as_bytes());
+                *rest = later;
+                Ok(now.len())
             }
+            Self::Answer(answer) => answer.fill(out).await,
         }
-        if self.kind == Kind::EventStream {
-            // Proxies must not hold events back (DIALECTS.md 8).
-            f.call("Cache-Control", "no-cache").await?;
-            f.call("X-Accel-Buffering", "no").await?;
-        }
-        if let Some(connection) = self.connection {
-            f.call("Connection", connection).await?;
-        }
-        f.finalize().await
     }
 }
 
@@ -144,162 +94,146 @@ pub(super) enum Client {
     Http11,
 }
 
-/// Sends an answer.
-pub(super) async fn send<A: Source, R: Read, W: ResponseWriter<Error = R::Error>>(
+/// Where a body ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Framing {
+    /// There is none.
+    Bare,
+    Length(usize),
+    Chunked,
+    /// With the connection.
+    Close,
+}
+
+/// Sends an answer, all of it.
+///
+/// # Errors
+/// [`Broken`] if it ends in the middle, for whatever reason: then the connection has to end badly, too.
+pub(super) async fn send<A: Source, W: BaseWrite>(
+    link: &mut Link<'_, W>,
     flow: &Flow,
-    reply: Reply<'_, A>,
+    mut reply: Reply<'_, A>,
     begun: Begun<'_>,
     client: Client,
-    connection: Connection<'_, R>,
-    writer: W,
-) -> Result<ResponseSent, W::Error> {
-    let status = StatusCode::new(reply.status);
-    let content_type = reply.content_type();
-    let Reply { kind, fields, matter, .. } = reply;
-    let mut headers = Headers {
-        content_type: None,
-        content_length: None,
-        fields,
-        kind,
-        connection: flow.is_last().then_some("close"),
+) -> Result<(), Broken> {
+    let framing = match (&reply.matter, client, begun.extent) {
+        (Matter::Nothing, ..) | (_, Client::Head, Extent::Open) => Framing::Bare,
+        (_, _, Extent::Whole) => Framing::Length(begun.used),
+        (_, Client::Http11, Extent::Open) => Framing::Chunked,
+        (_, Client::Http10, Extent::Open) => Framing::Close,
     };
-    if matches!(matter, Matter::Nothing) {
-        return Response::empty(status).with_headers(headers).write_to(connection, writer).await;
-    }
-    if client == Client::Head {
-        headers.content_type = Some(content_type);
-        headers.content_length = (begun.extent == Extent::Whole).then_some(begun.used);
-        return Response::empty(status).with_headers(headers).write_to(connection, writer).await;
-    }
-    flow.set_writes(Writes::Gather);
-    if begun.extent == Extent::Whole {
-        let whole = Whole { flow, content_type, bytes: &begun.buffer[..begun.used] };
-        return Response::new(status, whole).with_headers(headers).write_to(connection, writer).await;
-    }
-    let pump = Pump { flow, source: matter, kind, content_type, begun };
-    if client == Client::Http11 {
-        let chunked = ChunkedResponse::new(pump).into_response().with_status_code(status);
-        return chunked.with_headers(headers).write_to(connection, writer).await;
-    }
-    headers.content_type = Some(content_type);
-    // Here picoserve says so itself.
-    headers.connection = None;
-    flow.set_reads(Reads::Wait);
-    CustomResponse::build(status).with_headers(headers).with_body(pump).write_to(connection, writer).await
-}
-
-/// A body that is all there.
-struct Whole<'a> {
-    flow: &'a Flow,
-    content_type: &'static str,
-    bytes: &'a [u8],
-}
-
-impl Content for Whole<'_> {
-    fn content_type(&self) -> &'static str {
-        self.content_type
-    }
-
-    fn content_length(&self) -> usize {
-        self.bytes.len()
-    }
-
-    async fn write_content<W: Write>(self, mut writer: W) -> Result<(), W::Error> {
-        self.flow.set_writes(Writes::Pass);
-        writer.write_all(self.bytes).await
-    }
-}
-
-/// A body that is still being made.
-struct Pump<'a, A> {
-    flow: &'a Flow,
-    source: A,
-    kind: Kind,
-    content_type: &'static str,
-    begun: Begun<'a>,
-}
-
-impl<A: Source> Pump<'_, A> {
-    async fn run<F: Framed>(self, mut framed: F) -> Result<F, F::Error> {
-        let Self { flow, mut source, kind, begun: Begun { buffer, mut used, .. }, .. } = self;
-        flow.set_writes(Writes::Pass);
-        loop {
-            if used > 0 {
-                framed.put(&buffer[..used]).await?;
+    write_head(link, flow, &reply, framing).await.map_err(|_| Broken)?;
+    let Begun { buffer, used, .. } = begun;
+    match framing {
+        _ if client == Client::Head => {}
+        Framing::Bare => {}
+        Framing::Length(_) => link.write_all(&buffer[..used]).await.map_err(|_| Broken)?,
+        Framing::Chunked | Framing::Close => {
+            let mut used = used;
+            loop {
+                write_piece(link, &buffer[..used], framing).await.map_err(|_| Broken)?;
+                used = next(link, flow, &mut reply, buffer).await?;
+                if used == 0 {
+                    break;
+                }
             }
-            let filled = {
-                let mut fill = pin!(source.fill(buffer));
-                // As long as there is more, it is gathered; before a wait everything goes out.
-                match poll_fn(|cx| Poll::Ready(fill.as_mut().poll(cx))).await {
-                    Poll::Ready(filled) => Some(filled),
-                    Poll::Pending => {
-                        framed.flush().await?;
-                        flow.unless_stopped(fill).await
-                    }
-                }
-            };
-            match filled {
-                Some(Ok(0)) => return Ok(framed),
-                Some(Ok(filled)) => used = filled,
-                None if kind == Kind::EventStream => return Ok(framed),
-                None | Some(Err(Broken)) => {
-                    // Half a document must not look like a whole one: this flush fails, and picoserve gives up.
-                    flow.set_writes(Writes::Fail);
-                    framed.flush().await?;
-                    return Ok(framed);
-                }
+            if framing == Framing::Chunked {
+                link.write_all(b"0\r\n\r\n").await.map_err(|_| Broken)?;
             }
         }
     }
+    link.send().await.map_err(|_| Broken)
 }
 
-impl<A: Source> Chunks for Pump<'_, A> {
-    fn content_type(&self) -> &'static str {
-        self.content_type
+/// Makes the next piece. As long as there is one it is gathered; before a wait everything goes out.
+async fn next<A: Source, W: BaseWrite>(
+    link: &mut Link<'_, W>,
+    flow: &Flow,
+    reply: &mut Reply<'_, A>,
+    buffer: &mut [u8],
+) -> Result<usize, Broken> {
+    let mut fill = pin!(reply.matter.fill(buffer));
+    if let Poll::Ready(filled) = poll_fn(|cx| Poll::Ready(fill.as_mut().poll(cx))).await {
+        return filled;
     }
-
-    async fn write_chunks<W: Write>(self, writer: ChunkWriter<W>) -> Result<ChunksWritten, W::Error> {
-        self.run(writer).await?.finalize().await
-    }
-}
-
-impl<A: Source> CustomBody for Pump<'_, A> {
-    async fn write_response_body<W: Write>(self, writer: W) -> Result<(), W::Error> {
-        self.run(Bare(writer)).await.map(|Bare(_)| ())
-    }
-}
-
-/// Puts a frame, if any, around each piece.
-trait Framed {
-    type Error;
-
-    async fn put(&mut self, piece: &[u8]) -> Result<(), Self::Error>;
-
-    async fn flush(&mut self) -> Result<(), Self::Error>;
-}
-
-impl<W: Write> Framed for ChunkWriter<W> {
-    type Error = W::Error;
-
-    async fn put(&mut self, piece: &[u8]) -> Result<(), W::Error> {
-        self.write_chunk(piece).await
-    }
-
-    async fn flush(&mut self) -> Result<(), W::Error> {
-        Self::flush(self).await
+    link.send().await.map_err(|_| Broken)?;
+    match flow.unless_stopped(fill).await {
+        Some(filled) => filled,
+        None if reply.kind == Kind::EventStream => Ok(0),
+        // Half a document must not look like a whole one.
+        None => Err(Broken),
     }
 }
 
-struct Bare<W>(W);
-
-impl<W: Write> Framed for Bare<W> {
-    type Error = W::Error;
-
-    async fn put(&mut self, piece: &[u8]) -> Result<(), W::Error> {
-        self.0.write_all(piece).await
+async fn write_piece<W: BaseWrite>(link: &mut Link<'_, W>, piece: &[u8], framing: Framing) -> Result<(), W::Error> {
+    if piece.is_empty() {
+        return Ok(());
     }
+    if framing == Framing::Chunked {
+        link.write_line(format_args!("{:x}", piece.len())).await?;
+    }
+    link.write_all(piece).await?;
+    if framing == Framing::Chunked {
+        link.write_all(b"\r\n").await?;
+    }
+    Ok(())
+}
 
-    async fn flush(&mut self) -> Result<(), W::Error> {
-        self.0.flush().await
+async fn write_head<A, W: BaseWrite>(
+    link: &mut Link<'_, W>,
+    flow: &Flow,
+    reply: &Reply<'_, A>,
+    framing: Framing,
+) -> Result<(), W::Error> {
+    link.write_line(format_args!("HTTP/1.1 {} {}", reply.status, reason(reply.status))).await?;
+    if !matches!(reply.matter, Matter::Nothing) {
+        link.write_line(format_args!("Content-Type: {}", reply.content_type())).await?;
+    }
+    match framing {
+        Framing::Length(bytes) => link.write_line(format_args!("Content-Length: {bytes}")).await?,
+        Framing::Chunked => link.write_all(b"Transfer-Encoding: chunked\r\n").await?,
+        Framing::Bare | Framing::Close => {}
+    }
+    if let Some(allow) = reply.fields.allow {
+        link.write_line(format_args!("Allow: {allow}")).await?;
+    }
+    if let Some(seconds) = reply.fields.retry_after_secs {
+        link.write_line(format_args!("Retry-After: {seconds}")).await?;
+    }
+    if let Some((version, max_age_secs)) = &reply.fields.card {
+        link.write_line(format_args!("Cache-Control: public, max-age={max_age_secs}")).await?;
+        link.write_line(format_args!("ETag: \"{}\"", version.etag)).await?;
+        if let Some(date) = version.last_modified {
+            link.write_line(format_args!("Last-Modified: {date}")).await?;
+        }
+    }
+    if reply.kind == Kind::EventStream {
+        // Proxies must not hold events back (DIALECTS.md 8).
+        link.write_all(b"Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n").await?;
+    }
+    let connection = if flow.is_last() { "close" } else { "keep-alive" };
+    link.write_line(format_args!("Connection: {connection}\r\n")).await
+}
+
+/// The words for a status. A person may read them, no program does.
+fn reason(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        204 => "No Content",
+        304 => "Not Modified",
+        400 => "Bad Request",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        408 => "Request Timeout",
+        411 => "Length Required",
+        413 => "Content Too Large",
+        414 => "URI Too Long",
+        415 => "Unsupported Media Type",
+        417 => "Expectation Failed",
+        431 => "Request Header Fields Too Large",
+        500 => "Internal Server Error",
+        503 => "Service Unavailable",
+        505 => "HTTP Version Not Supported",
+        _ => "",
     }
 }

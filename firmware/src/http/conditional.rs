@@ -20,7 +20,8 @@ pub(super) fn is_current(headers: Headers<'_>, version: &CardVersion<'_>) -> boo
 fn names_tag(list: &str, etag: &str) -> bool {
     list.split(',').map(str::trim).any(|tag| {
         tag == "*"
-            || tag.strip_prefix("W/").unwrap_or(tag).strip_prefix('"').and_then(|tag| tag.strip_suffix('"')) == Some(etag)
+            || tag.strip_prefix("W/").unwrap_or(tag).strip_prefix('"').and_then(|tag| tag.strip_suffix('"'))
+                == Some(etag)
     })
 }
 
@@ -62,7 +63,13 @@ mod tests {
             "Sat, 01 Jan 2000 00:00:00 GMT",
         ];
         assert!(dates.is_sorted_by_key(|date| order(date)));
-        for bad in ["", "yesterday", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Foo 1994 08:49:37 GMT"] {
+        for bad in [
+            "",
+            "yesterday",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun, 06 Nov 1994 08:49:37",
+            "Sun, 06 Foo 1994 08:49:37 GMT",
+        ] {
             assert_eq!(date_order(bad), None, "{bad}");
         }
     }

@@ -2,12 +2,7 @@
 //!
 //! picoserve stands between them and passes nothing along, so they share a few cells. All of them run in one task.
 
-use core::{
-    cell::Cell,
-    future::poll_fn,
-    pin::pin,
-    task::Poll,
-};
+use core::{cell::Cell, future::poll_fn, pin::pin, task::Poll};
 
 use super::gate::{Refused, Verdict};
 
@@ -30,9 +25,6 @@ pub(super) enum Reads {
     Pass,
     /// Says that the client has hung up: nothing more is taken from it.
     End,
-    /// Never says anything: picoserve ends a close-delimited answer when the client's half ends, and a client that has
-    /// closed its half after the request still wants the answer.
-    Wait,
 }
 
 /// What the writing half does with picoserve's bytes.
@@ -40,9 +32,7 @@ pub(super) enum Reads {
 pub(super) enum Writes {
     #[default]
     Pass,
-    /// A body follows at once: gathers, and takes no flush for an order. picoserve flushes after every head.
-    Gather,
-    /// Drops them: the answer to a request behind the last one.
+    /// Drops them: the answer is out already, or there is to be none.
     Drop,
     /// Fails: the way to make picoserve give up a connection, as a handler cannot make an error of its own.
     Fail,
@@ -93,10 +83,6 @@ impl Flow {
 
     pub(super) fn reads(&self) -> Reads {
         self.reads.get()
-    }
-
-    pub(super) fn set_reads(&self, reads: Reads) {
-        self.reads.set(reads);
     }
 
     pub(super) fn writes(&self) -> Writes {

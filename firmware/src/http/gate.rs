@@ -116,12 +116,7 @@ impl Gate {
             at: At::Start,
             request: 0,
             head_bytes: 0,
-            seen: Seen {
-                content_length: None,
-                transfer_encoding: false,
-                host: false,
-                http_1_1: false,
-            },
+            seen: Seen { content_length: None, transfer_encoding: false, host: false, http_1_1: false },
         }
     }
 
@@ -180,11 +175,7 @@ impl Gate {
             self.request = self.request.wrapping_add(1);
         }
         self.at = At::Refused;
-        Refused {
-            request: self.request,
-            verdict,
-            tail,
-        }
+        Refused { request: self.request, verdict, tail }
     }
 
     /// What makes the bytes let through so far a complete head, so that picoserve calls the handler now.
@@ -287,17 +278,11 @@ impl Gate {
                 candidates &= !(1 << bit);
             }
         }
-        Ok(At::Name {
-            bytes: bytes + 1,
-            candidates,
-        })
+        Ok(At::Name { bytes: bytes + 1, candidates })
     }
 
     fn colon(&mut self, bytes: usize, candidates: u8) -> Result<At, Verdict> {
-        let known = NAMES
-            .iter()
-            .enumerate()
-            .find(|(bit, name)| candidates & (1 << bit) != 0 && name.len() == bytes);
+        let known = NAMES.iter().enumerate().find(|(bit, name)| candidates & (1 << bit) != 0 && name.len() == bytes);
         match known {
             Some((CONTENT_LENGTH, _)) if self.seen.content_length.is_some() => {
                 Err(Verdict::Malformed(Flaw::ContentLength))
@@ -320,11 +305,9 @@ impl Gate {
         let digits = match (digits, byte) {
             (Digits::Before, b' ' | b'\t') => Digits::Before,
             (Digits::Before, b'0'..=b'9') => Digits::Within(usize::from(byte - b'0')),
-            (Digits::Within(value), b'0'..=b'9') => Digits::Within(
-                value
-                    .saturating_mul(10)
-                    .saturating_add(usize::from(byte - b'0')),
-            ),
+            (Digits::Within(value), b'0'..=b'9') => {
+                Digits::Within(value.saturating_mul(10).saturating_add(usize::from(byte - b'0')))
+            }
             (Digits::Within(value) | Digits::After(value), b' ' | b'\t') => Digits::After(value),
             (Digits::Within(value) | Digits::After(value), b'\r') => {
                 self.seen.content_length = Some(value);

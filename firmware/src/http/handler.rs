@@ -5,7 +5,7 @@ use core::{cell::Cell, marker::PhantomData};
 use picoserve::{
     ResponseSent, Timer,
     io::{BaseWrite, Read},
-    request::{Path, Request, RequestBodyConnection, RequestParts},
+    request::{HeaderValue, Path, Request, RequestBodyConnection, RequestParts},
     response::{IntoResponse, Response, ResponseWriter, StatusCode},
     routing::PathRouterService,
 };
@@ -49,31 +49,24 @@ where
         writer: W,
     ) -> Result<ResponseSent, W::Error> {
         let verdict = self.flow.begin();
-        if self.flow.is_last() {
+        let written = if self.flow.is_last() {
             // picoserve had this one in its buffer when the one before was answered with `Connection: close`.
-            self.flow.set_writes(Writes::Drop);
-            let connection = request.body_connection.finalize().await?;
-            return Response::empty(StatusCode::NO_CONTENT).write_to(connection, writer).await;
-        }
-        let client = match (request.parts.method(), request.parts.http_version()) {
-            ("HEAD", _) => Client::Head,
-            (_, "HTTP/1.1") => Client::Http11,
-            _ => Client::Http10,
+            Ok(())
+        } else {
+            let reply = match verdict {
+                Some(verdict) => self.refused_at_the_gate(verdict),
+                None => self.reply(request.parts, &mut request.body_connection).await,
+            };
+            if self.flow.handled() >= self.site.limits.requests || asks_to_close(request.parts) {
+                self.flow.close();
+            }
+            self.answer(request.parts, reply).await
         };
-        let mut reply = match verdict {
-            Some(verdict) => self.refused_at_the_gate(verdict),
-            None => self.reply(request.parts, &mut request.body_connection).await,
-        };
-        if self.flow.handled() >= self.site.limits.requests {
-            self.flow.close();
-        }
+        // picoserve's own answer goes nowhere, or it fails and takes the connection with it.
+        self.flow.set_writes(if written.is_ok() { Writes::Drop } else { Writes::Fail });
         let connection = request.body_connection.finalize().await?;
-        let buffer = self.fill.take();
-        let begun = self.begin(&mut reply, buffer).await;
-        self.flow.set_answering(true);
-        let sent = answer::send(self.flow, reply, begun, client, connection, writer).await;
-        self.flow.set_answering(false);
-        self.fill.set(buffer);
+        let sent = Response::empty(StatusCode::OK).write_to(connection, writer).await;
+        self.flow.set_writes(Writes::Pass);
         sent
     }
 }
@@ -103,17 +96,14 @@ where
         };
         // Nobody has read the body. A small one is dropped to keep the connection; for others, and for one that the client
         // holds back until it hears from us, there is no waiting.
-        if expects_continue(parts) || body.content_length() > self.site.limits.drain_bytes {
+        if parts.headers().get("expect").is_some() || body.content_length() > self.site.limits.drain_bytes {
             self.flow.close();
         }
         reply
     }
 
     /// Finds out what a request is for.
-    fn plan<'r>(
-        &self,
-        parts: RequestParts<'r>,
-    ) -> Result<(Action, Option<BaseUrl<'r>>), (Problem, Fields<'static>)> {
+    fn plan<'r>(&self, parts: RequestParts<'r>) -> Result<(Action, Option<BaseUrl<'r>>), (Problem, Fields<'static>)> {
         let base = match parts.headers().get("host") {
             None => None,
             Some(host) => match host.as_str().ok().and_then(BaseUrl::from_host) {
@@ -127,9 +117,7 @@ where
         match routes::find(parts.method(), parts.path().encoded()) {
             Ok(action) => Ok((action, base)),
             Err(Missed::Path) => Err((Problem::NO_PATH, Fields::default())),
-            Err(Missed::Method(allow)) => {
-                Err((Problem::NO_METHOD, Fields { allow: Some(allow), ..Fields::default() }))
-            }
+            Err(Missed::Method(allow)) => Err((Problem::NO_METHOD, Fields { allow: Some(allow), ..Fields::default() })),
         }
     }
 
@@ -143,8 +131,10 @@ where
         let Site { service, bodies, limits } = self.site;
         let proceed = async || {
             if expects_continue(parts) {
+                let mut link = self.wire.lock().await;
                 // If this does not get through, neither does the body.
-                let _ = self.timer.run_with_timeout(limits.write, async { self.wire.lock().await.say(routes::CONTINUE).await }).await;
+                let _ = link.write_all(routes::CONTINUE).await;
+                let _ = link.send().await;
             }
         };
         let body = match Body::receive(body.body(), bodies, limits, self.timer, proceed).await {
@@ -205,6 +195,21 @@ where
         Reply::new(problem.status, Matter::Text("application/json", problem.text))
     }
 
+    async fn answer(&self, parts: RequestParts<'_>, mut reply: Reply<'e, S::Answer<'e>>) -> Result<(), Broken> {
+        let client = match (parts.method(), parts.http_version()) {
+            ("HEAD", _) => Client::Head,
+            (_, "HTTP/1.1") => Client::Http11,
+            _ => Client::Http10,
+        };
+        let buffer = self.fill.take();
+        let begun = self.begin(&mut reply, buffer).await;
+        self.flow.set_answering(true);
+        let sent = answer::send(&mut *self.wire.lock().await, self.flow, reply, begun, client).await;
+        self.flow.set_answering(false);
+        self.fill.set(buffer);
+        sent
+    }
+
     /// Makes the first bytes of a document; a stream begins with its head.
     async fn begin<'f>(&self, reply: &mut Reply<'e, S::Answer<'e>>, buffer: &'f mut [u8]) -> Begun<'f> {
         let mut used = 0;
@@ -233,4 +238,10 @@ where
 /// Does the client wait for a word before it sends the body?
 fn expects_continue(parts: RequestParts<'_>) -> bool {
     parts.http_version() == "HTTP/1.1" && parts.headers().get("expect").is_some_and(|value| value == "100-continue")
+}
+
+/// Is the connection to end with this request? picoserve looks for the same words.
+fn asks_to_close(parts: RequestParts<'_>) -> bool {
+    let named = |value: HeaderValue<'_>| value.split(b',').any(|token| token == "close" || token == "upgrade");
+    parts.http_version() != "HTTP/1.1" || parts.headers().get("connection").is_some_and(named)
 }

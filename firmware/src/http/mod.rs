@@ -33,8 +33,11 @@ use self::{
     flow::Flow,
     gate::{Bounds, Gate},
     handler::Handler,
-    socket::{Halves, Link, Wire},
+    socket::{Halves, Link, Paced, Wire},
 };
+
+/// The least that [`Buffers::transmit`] may be.
+pub const LEAST_TRANSMIT_BYTES: usize = 128;
 
 /// What all connections share.
 pub struct Site<'e, 's, S> {
@@ -72,6 +75,9 @@ pub enum Ending {
 /// When `shutdown` is done, streams end properly, an answer that is being sent gets [`Limits::grace`], and an idle
 /// connection closes.
 ///
+/// # Panics
+/// If a buffer is too small for anything; whatever a client sends, it does not.
+///
 /// # Cancellation
 /// May be dropped at any time; the socket goes with it.
 pub async fn serve<Runtime, K, T, S>(
@@ -86,6 +92,8 @@ where
     T: Timer<Runtime>,
     S: Service,
 {
+    assert!(buffers.request.len() > Gate::RESERVE && !buffers.answer.is_empty(), "a connection needs memory");
+    assert!(buffers.transmit.len() >= LEAST_TRANSMIT_BYTES, "a line of a head needs room");
     let limits = site.limits;
     let timeouts = Timeouts {
         start_read_request: limits.head,
@@ -101,7 +109,7 @@ where
             body_bytes: limits.body_bytes.min(site.bodies.largest_bytes().max(buffers.request.len())),
         };
         let flow = Flow::default();
-        let wire = Wire::new(Link::new(writer, buffers.transmit));
+        let wire = Wire::new(Link::new(Paced::new(writer, timer, limits.write), buffers.transmit));
         let router = Router::from_service(Handler {
             site,
             body_limit_bytes: bounds.body_bytes,
@@ -127,12 +135,15 @@ where
             Err(picoserve::Error::ReadTimeout(_)) => Ending::TimedOut,
             Err(_) => Ending::Aborted,
         };
-        let last = match ending {
-            Ending::TimedOut => routes::TIMED_OUT,
-            Ending::Closed | Ending::Aborted => b"",
+        let farewell = async {
+            let mut link = wire.lock().await;
+            if ending == Ending::TimedOut {
+                link.write_all(routes::TIMED_OUT).await?;
+            }
+            link.send().await
         };
         // A client that is gone by now misses nothing.
-        let _ = timer.run_with_timeout(limits.linger, async { wire.lock().await.say(last).await }).await;
+        let _ = timer.run_with_timeout(limits.linger, farewell).await;
         ending
     };
     let end = async {
@@ -155,14 +166,18 @@ where
     K: Socket<Runtime>,
     T: Timer<Runtime>,
 {
-    let timeouts =
-        Timeouts { read_request: limits.linger, write: limits.linger, ..Timeouts::const_default() };
+    let timeouts = Timeouts { read_request: limits.linger, write: limits.linger, ..Timeouts::const_default() };
+    let seconds = limits.retry_after_secs;
     let end = async {
-        let said = Link::new(socket.split().1, &mut []).say(routes::NO_ROOM).await;
-        if said.is_ok() {
-            // A client that does not get the words does not miss the rest.
-            let _ = socket.shutdown(&timeouts, timer).await;
-        }
+        let mut room = [0; LEAST_TRANSMIT_BYTES];
+        let mut link = Link::new(Paced::new(socket.split().1, timer, limits.linger), &mut room);
+        link.write_line(format_args!("HTTP/1.1 503 Service Unavailable\r\nRetry-After: {seconds}")).await?;
+        link.write_all(b"Content-Length: 0\r\nConnection: close\r\n\r\n").await?;
+        link.send().await?;
+        drop(link);
+        // Reading what it wanted keeps the words from being lost to a reset.
+        let _ = socket.shutdown(&timeouts, timer).await;
+        Ok::<_, LinkError<K::Error>>(())
     };
     let _ = timer.run_with_timeout(limits.linger, end).await;
 }

@@ -116,7 +116,15 @@ macro_rules! problem {
     ($code:literal, $status:literal, $message:literal) => {
         Problem {
             status: $code,
-            text: concat!("{\"error\":{\"code\":", $code, ",\"status\":\"", $status, "\",\"message\":\"", $message, "\"}}"),
+            text: concat!(
+                "{\"error\":{\"code\":",
+                $code,
+                ",\"status\":\"",
+                $status,
+                "\",\"message\":\"",
+                $message,
+                "\"}}"
+            ),
         }
     };
 }
@@ -125,7 +133,8 @@ impl Problem {
     pub(super) const NO_PATH: Self =
         problem!(404, "NOT_FOUND", "Nothing here. The agent card is at /.well-known/agent-card.json");
     pub(super) const NO_METHOD: Self = problem!(405, "UNIMPLEMENTED", "Method not allowed on this path");
-    pub(super) const BAD_HOST: Self = problem!(400, "INVALID_ARGUMENT", "Host is not a host name with an optional port");
+    pub(super) const BAD_HOST: Self =
+        problem!(400, "INVALID_ARGUMENT", "Host is not a host name with an optional port");
     pub(super) const EXPECTATION: Self = problem!(417, "UNIMPLEMENTED", "The only expectation met is 100-continue");
     pub(super) const GONE: Self = problem!(500, "INTERNAL", "The answer was dropped before it could be sent");
     pub(super) const STOPPING: Self = problem!(503, "UNAVAILABLE", "The agent is stopping");
@@ -160,11 +169,7 @@ pub(super) const HOME_TEXT: &str = "This is a Mote: an A2A agent on a small devi
     JSON-RPC:   POST /\n";
 
 /// The whole answer to a head that does not arrive in time; picoserve has given up on it by then.
-pub(super) const TIMED_OUT: &[u8] =
-    b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-
-/// The whole answer where there is no room for another connection.
-pub(super) const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+pub(super) const TIMED_OUT: &[u8] = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
 /// Lets a client that asked send its body.
 pub(super) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";

@@ -13,14 +13,14 @@ pub trait Service {
         Self: 'a;
 
     /// Takes a JSON-RPC request.
-    fn call<'a>(&'a self, call: Call<'_>) -> (Head, Self::Answer<'a>);
+    fn call(&self, call: Call<'_>) -> (Head, Self::Answer<'_>);
 
     /// Says why a request was refused before it was read: a JSON-RPC error with `id: null`.
     fn refuse(&self, refusal: Refusal) -> Self::Answer<'_>;
 
     /// Makes the agent card. `base` is where the client reached us, to be used where no public URL is configured; an
     /// HTTP/1.0 client may not have said.
-    fn card<'a>(&'a self, base: Option<BaseUrl<'_>>) -> Self::Answer<'a>;
+    fn card(&self, base: Option<BaseUrl<'_>>) -> Self::Answer<'_>;
 
     /// Names the version of the card, for caches.
     fn card_version(&self) -> CardVersion<'_>;
@@ -195,9 +195,10 @@ mod tests {
         for good in ["a", "mote.local", "mote-1.local:8080", "192.168.0.7:80", "[fe80::1]", "[::1]:8080", "my_host"] {
             assert!(BaseUrl::from_host(good).is_some(), "{good}");
         }
-        for bad in
-            ["", ":80", "a:", "a:+80", "a:80:80", "a:65536", "a b", "a/b", "a\"", "<a>", "a@b", "[::1", "::1", "[]", "[g]", "[::1]x"]
-        {
+        for bad in [
+            "", ":80", "a:", "a:+80", "a:80:80", "a:65536", "a b", "a/b", "a\"", "<a>", "a@b", "[::1", "::1", "[]",
+            "[g]", "[::1]x",
+        ] {
             assert!(BaseUrl::from_host(bad).is_none(), "{bad}");
         }
     }

@@ -1,16 +1,20 @@
-//! The socket as picoserve sees it: framing checked on the way in, small writes gathered on the way out.
+//! The socket as picoserve sees it, and the way out that answers take.
 //!
 //! picoserve flushes between head and body, and embassy-net's flush waits for the peer to acknowledge: with a body right
-//! behind the head that costs a round trip for each answer (84 instead of 1500 requests/s on the emulated device). So a
-//! flush here means "send what was gathered" and no more.
+//! behind the head that costs a round trip for each answer (84 instead of 1500 requests/s on the emulated device). So
+//! answers are gathered here, and sending them is all that is done: nobody waits for an acknowledgement.
 
-use core::{fmt, future::pending};
+use core::{
+    fmt::{self, Write as _},
+    marker::PhantomData,
+};
 
 use embassy_sync::{blocking_mutex::raw::NoopRawMutex, mutex::Mutex};
 use picoserve::{
     Timeouts, Timer,
     io::{BaseWrite, Error, ErrorKind, ErrorType, Read, Socket, Write},
     mem::{BorrowedBuffer, BorrowedCursor},
+    time::Duration,
 };
 
 use super::{
@@ -36,7 +40,7 @@ impl<'c, 'b, R, W> Halves<'c, 'b, R, W> {
 impl<'c, 'b, Runtime, R, W> Socket<Runtime> for Halves<'c, 'b, R, W>
 where
     R: Read<Error: 'static>,
-    W: BaseWrite<Error = R::Error>,
+    W: BaseWrite<Error = LinkError<R::Error>>,
 {
     type Error = LinkError<R::Error>;
     type ReadHalf<'a>
@@ -91,7 +95,6 @@ impl<R: Read> Read for Inlet<'_, R> {
             match self.flow.reads() {
                 Reads::Pass => {}
                 Reads::End => return Ok(0),
-                Reads::Wait => pending().await,
             }
             if !self.tail.is_empty() {
                 let (now, later) = self.tail.split_at(self.tail.len().min(buf.len()));
@@ -121,113 +124,151 @@ impl<R: Read> Read for Inlet<'_, R> {
     }
 }
 
-/// The writing half: picoserve's bytes on their way to the [`Link`].
+/// The writing half: what picoserve has to say.
+///
+/// That is a head of its own for each of our answers, which goes nowhere, and a plain 400 for what it cannot read, which
+/// the gate leaves it nothing of.
 pub(super) struct Outlet<'c, 'b, W> {
     wire: &'c Wire<'b, W>,
     flow: &'c Flow,
 }
 
 impl<W: BaseWrite> ErrorType for Outlet<'_, '_, W> {
-    type Error = LinkError<W::Error>;
+    type Error = W::Error;
 }
 
-impl<W: BaseWrite> BaseWrite for Outlet<'_, '_, W> {
-    async fn write(&mut self, buf: &[u8]) -> Result<usize, Self::Error> {
+impl<W: BaseWrite<Error = LinkError<E>>, E: Error> BaseWrite for Outlet<'_, '_, W> {
+    async fn write(&mut self, buf: &[u8]) -> Result<usize, W::Error> {
         match self.flow.writes() {
-            Writes::Pass | Writes::Gather => self.wire.lock().await.write(buf).await,
+            Writes::Pass => self.wire.lock().await.write_all(buf).await.map(|()| buf.len()),
             Writes::Drop => Ok(buf.len()),
             Writes::Fail => Err(LinkError::Cut),
         }
     }
 
-    async fn flush(&mut self) -> Result<(), Self::Error> {
+    async fn flush(&mut self) -> Result<(), W::Error> {
         match self.flow.writes() {
             Writes::Pass => self.wire.lock().await.send().await,
-            Writes::Gather => self.wire.lock().await.make_room().await,
             Writes::Drop => Ok(()),
             Writes::Fail => Err(LinkError::Cut),
         }
     }
 }
 
-impl<W: BaseWrite> Write for Outlet<'_, '_, W> {
-    async fn write_with<F: FnOnce(BorrowedCursor<'_>) -> T, T>(&mut self, f: F) -> Result<T, Self::Error> {
-        if self.flow.writes() == Writes::Fail {
-            return Err(LinkError::Cut);
-        }
-        let mut link = self.wire.lock().await;
-        link.make_room().await?;
-        let before = link.used;
-        let made = link.fill_with(f);
-        if self.flow.writes() == Writes::Drop {
-            link.used = before;
-        }
+impl<W: BaseWrite<Error = LinkError<E>>, E: Error> Write for Outlet<'_, '_, W> {
+    async fn write_with<F: FnOnce(BorrowedCursor<'_>) -> T, T>(&mut self, f: F) -> Result<T, W::Error> {
+        let mut room = [0; 64];
+        let mut room = BorrowedBuffer::new(&mut room);
+        let made = f(room.unfilled());
+        self.write_all(room.filled()).await?;
         Ok(made)
     }
 }
 
-/// The way out of one connection, for picoserve's [`Outlet`] and for the handler's interim answers.
+/// The way out of one connection, for answers and for picoserve's [`Outlet`]; never for both at once.
 pub(super) type Wire<'b, W> = Mutex<NoopRawMutex, Link<'b, W>>;
 
 /// Gathers small writes, so that head, chunk size and first bytes leave as one segment.
 pub(super) struct Link<'b, W> {
     writer: W,
-    gathered: &'b mut [u8],
+    room: &'b mut [u8],
     used: usize,
 }
 
 impl<'b, W: BaseWrite> Link<'b, W> {
     pub(super) fn new(writer: W, room: &'b mut [u8]) -> Self {
-        Self { writer, gathered: room, used: 0 }
+        Self { writer, room, used: 0 }
     }
 
     /// Sends what was gathered, and does not wait for an acknowledgement.
-    pub(super) async fn send(&mut self) -> Result<(), LinkError<W::Error>> {
+    pub(super) async fn send(&mut self) -> Result<(), W::Error> {
         let used = core::mem::take(&mut self.used);
-        let mut rest = &self.gathered[..used];
-        while !rest.is_empty() {
-            match self.writer.write(rest).await.map_err(LinkError::Socket)? {
-                0 => return Err(LinkError::Cut),
-                sent => rest = &rest[sent..],
+        self.writer.write_all(&self.room[..used]).await
+    }
+
+    pub(super) async fn write_all(&mut self, mut bytes: &[u8]) -> Result<(), W::Error> {
+        while !bytes.is_empty() {
+            if self.used == 0 && bytes.len() >= self.room.len() {
+                // There is nothing to gather it with.
+                return self.writer.write_all(bytes).await;
+            }
+            let room = &mut self.room[self.used..];
+            let (now, later) = bytes.split_at(room.len().min(bytes.len()));
+            room[..now.len()].copy_from_slice(now);
+            self.used += now.len();
+            bytes = later;
+            if self.used == self.room.len() {
+                self.send().await?;
             }
         }
         Ok(())
     }
 
-    /// Writes and sends a whole interim answer, such as `100 Continue`.
-    pub(super) async fn say(&mut self, mut bytes: &[u8]) -> Result<(), LinkError<W::Error>> {
-        while !bytes.is_empty() {
-            bytes = &bytes[self.write(bytes).await?..];
+    /// Writes a line and its CRLF. What is longer than the room is left out, to the end of the line.
+    pub(super) async fn write_line(&mut self, line: fmt::Arguments<'_>) -> Result<(), W::Error> {
+        if !self.gather_line(line) {
+            self.send().await?;
+            self.gather_line(line);
         }
-        self.send().await
+        Ok(())
     }
 
-    async fn write(&mut self, bytes: &[u8]) -> Result<usize, LinkError<W::Error>> {
-        self.make_room().await?;
-        if self.used == 0 && bytes.len() >= self.gathered.len() {
-            // Nothing to gather it with.
-            return match self.writer.write(bytes).await.map_err(LinkError::Socket)? {
-                0 => Err(LinkError::Cut),
-                sent => Ok(sent),
-            };
+    fn gather_line(&mut self, line: fmt::Arguments<'_>) -> bool {
+        let mut room = Room { bytes: &mut self.room[self.used..], used: 0 };
+        let fits = write!(room, "{line}\r\n").is_ok();
+        if fits {
+            let used = room.used;
+            self.used += used;
         }
-        let room = &mut self.gathered[self.used..];
-        let fits = room.len().min(bytes.len());
-        room[..fits].copy_from_slice(&bytes[..fits]);
-        self.used += fits;
-        Ok(fits)
+        fits
+    }
+}
+
+/// Formats into a slice.
+struct Room<'a> {
+    bytes: &'a mut [u8],
+    used: usize,
+}
+
+impl fmt::Write for Room<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let end = self.used + text.len();
+        self.bytes.get_mut(self.used..end).ok_or(fmt::Error)?.copy_from_slice(text.as_bytes());
+        self.used = end;
+        Ok(())
+    }
+}
+
+/// A socket's writing half with a deadline on every write.
+pub(super) struct Paced<'t, Runtime, T, W> {
+    writer: W,
+    timer: &'t T,
+    limit: Duration,
+    runtime: PhantomData<fn(&Runtime)>,
+}
+
+impl<'t, Runtime, T, W> Paced<'t, Runtime, T, W> {
+    pub(super) fn new(writer: W, timer: &'t T, limit: Duration) -> Self {
+        Self { writer, timer, limit, runtime: PhantomData }
+    }
+}
+
+impl<Runtime, T, W: BaseWrite> ErrorType for Paced<'_, Runtime, T, W> {
+    type Error = LinkError<W::Error>;
+}
+
+impl<Runtime, T: Timer<Runtime>, W: BaseWrite> BaseWrite for Paced<'_, Runtime, T, W> {
+    async fn write(&mut self, buf: &[u8]) -> Result<usize, Self::Error> {
+        match self.timer.run_with_timeout(self.limit, self.writer.write(buf)).await {
+            // Nobody expects that, and `write_all` panics on it.
+            Ok(Ok(0)) if !buf.is_empty() => Err(LinkError::Cut),
+            Ok(written) => written.map_err(LinkError::Socket),
+            Err(_) => Err(LinkError::Stalled),
+        }
     }
 
-    async fn make_room(&mut self) -> Result<(), LinkError<W::Error>> {
-        if self.used == self.gathered.len() { self.send().await } else { Ok(()) }
-    }
-
-    fn fill_with<T>(&mut self, f: impl FnOnce(BorrowedCursor<'_>) -> T) -> T {
-        let mut room = BorrowedBuffer::new(&mut self.gathered[self.used..]);
-        let made = f(room.unfilled());
-        let filled = room.len();
-        self.used += filled;
-        made
+    async fn flush(&mut self) -> Result<(), Self::Error> {
+        Ok(())
     }
 }
 
@@ -237,7 +278,9 @@ impl<'b, W: BaseWrite> Link<'b, W> {
 pub enum LinkError<E> {
     /// The socket failed.
     Socket(E),
-    /// The edge gave up: what was being sent is gone, or the socket takes no more.
+    /// The peer has not read for too long.
+    Stalled,
+    /// What was being sent is gone.
     Cut,
 }
 
@@ -245,7 +288,8 @@ impl<E: fmt::Display> fmt::Display for LinkError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Socket(error) => error.fmt(f),
-            Self::Cut => f.write_str("the connection was cut"),
+            Self::Stalled => f.write_str("the peer does not read"),
+            Self::Cut => f.write_str("what was being sent is gone"),
         }
     }
 }
@@ -256,6 +300,7 @@ impl<E: Error> Error for LinkError<E> {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::Socket(error) => error.kind(),
+            Self::Stalled => ErrorKind::TimedOut,
             Self::Cut => ErrorKind::ConnectionAborted,
         }
     }

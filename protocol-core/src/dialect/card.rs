@@ -62,7 +62,13 @@ pub(crate) const CARD: Ops = &[
     Lit("]"),
     If(
         F::ProviderName,
-        &[Lit(",\"provider\":{\"organization\":"), Put(F::ProviderName), Lit(",\"url\":"), Put(F::ProviderUrl), Lit("}")],
+        &[
+            Lit(",\"provider\":{\"organization\":"),
+            Put(F::ProviderName),
+            Lit(",\"url\":"),
+            Put(F::ProviderUrl),
+            Lit("}"),
+        ],
     ),
     If(F::DocumentationUrl, &[Lit(",\"documentationUrl\":"), Put(F::DocumentationUrl)]),
     Lit("}"),

@@ -186,11 +186,7 @@ pub(crate) enum Choice {
 ///
 /// # Errors
 /// A fault, and the dialect to tell it in.
-pub(crate) fn select(
-    served: Served,
-    method: &str,
-    version: Option<&str>,
-) -> Result<Choice, (&'static Dialect, Fault)> {
+pub(crate) fn select(served: Served, method: &str, version: Option<&str>) -> Result<Choice, (&'static Dialect, Fault)> {
     let version = version.map(str::trim).filter(|version| !version.is_empty());
     let named = version.map(by_version);
     let mut owners = DIALECTS

@@ -18,7 +18,8 @@ pub(super) fn members<'a, const N: usize>(
     let mut found = [None; N];
     let mut seen = [false; N];
     for (key, value) in object.members() {
-        let matching = names.iter().zip(found.iter_mut()).zip(seen.iter_mut()).find(|((name, _), _)| is_name(key, name));
+        let matching =
+            names.iter().zip(found.iter_mut()).zip(seen.iter_mut()).find(|((name, _), _)| is_name(key, name));
         let Some(((name, place), seen)) = matching else { continue };
         if *seen {
             return Err(Fault::params(name, "stands there twice"));

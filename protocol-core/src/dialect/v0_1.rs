@@ -1,8 +1,8 @@
 //! A2A 0.1: the client names the task, artifacts are numbered, streams never carry a Task.
 
 use super::{
-    read::{history, members, message, name, no_push, object, required, strings, tagged_part},
     Dialect, Manners, Method, Said, Shapes,
+    read::{history, members, message, name, no_push, object, required, strings, tagged_part},
 };
 use crate::{
     encode::{

@@ -1,8 +1,8 @@
 //! A2A 0.2 and 0.3: `kind` on everything, `final` on the last event. A 0.3 answer is a valid 0.2 answer.
 
 use super::{
-    read::{boolean, history, members, message, no_push, object, required, strings, tagged_part},
     Dialect, Manners, Method, Said, Shapes,
+    read::{boolean, history, members, message, no_push, object, required, strings, tagged_part},
 };
 use crate::{
     encode::{
@@ -36,16 +36,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         ("agent/getAuthenticatedExtendedCard", Method::ExtendedCard),
     ],
     decode,
-    states: [
-        "submitted",
-        "working",
-        "input-required",
-        "auth-required",
-        "completed",
-        "canceled",
-        "failed",
-        "rejected",
-    ],
+    states: ["submitted", "working", "input-required", "auth-required", "completed", "canceled", "failed", "rejected"],
     roles: super::LOWER_ROLES,
     faults: [
         said(-32700, "Invalid JSON payload"),
@@ -230,4 +221,3 @@ fn send(params: Json<'_>, stream: Option<Respond>) -> Result<SendCall<'_>, Fault
         output_modes: strings(modes, "configuration.acceptedOutputModes")?,
     })
 }
-

@@ -1,8 +1,8 @@
 //! A2A 1.0: ProtoJSON, wrapper keys, streams that just close.
 
 use super::{
-    read::{base64, boolean, history, members, message, name, no_push, object, one_content, required, strings, text},
     Dialect, Manners, Method, Said, Shapes,
+    read::{base64, boolean, history, members, message, name, no_push, object, one_content, required, strings, text},
 };
 use crate::{
     encode::{
@@ -118,7 +118,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         reply_event: &[Lit("{\"message\":"), MESSAGE, Lit("}")],
         error_data: &[
             If(
-                F::FaultOfProtocol,
+                F::IsOfProtocol,
                 &[
                     Lit(",\"data\":[{\"@type\":\"type.googleapis.com/google.rpc.ErrorInfo\",\"reason\":"),
                     Put(F::FaultReason),
@@ -126,10 +126,12 @@ pub(super) static DIALECT: Dialect = Dialect {
                 ],
             ),
             If(
-                F::FaultOfParams,
+                F::IsAboutParams,
                 &[
-                    Lit(",\"data\":[{\"@type\":\"type.googleapis.com/google.rpc.BadRequest\",\"fieldViolations\":[{\"field\":"),
-                    Put(F::FaultField),
+                    Lit(
+                        ",\"data\":[{\"@type\":\"type.googleapis.com/google.rpc.BadRequest\",\"fieldViolations\":[{\"field\":",
+                    ),
+                    Put(F::FaultMember),
                     Lit(",\"description\":"),
                     Put(F::FaultWhy),
                     Lit("}]}]"),
@@ -273,15 +275,7 @@ fn list(params: Json<'_>) -> Result<Filter<'_>, Fault> {
     const PAGE_SIZES: core::ops::RangeInclusive<i64> = 1..=100;
     let [context, status, size, token, length, after, artifacts] = members(
         params,
-        [
-            "contextId",
-            "status",
-            "pageSize",
-            "pageToken",
-            "historyLength",
-            "statusTimestampAfter",
-            "includeArtifacts",
-        ],
+        ["contextId", "status", "pageSize", "pageToken", "historyLength", "statusTimestampAfter", "includeArtifacts"],
         "params",
     )?;
     let page_size = match size.map(|size| size.integer().filter(|size| PAGE_SIZES.contains(size))) {
@@ -299,7 +293,8 @@ fn list(params: Json<'_>) -> Result<Filter<'_>, Fault> {
     let after = match name(after, "statusTimestampAfter")? {
         None => None,
         Some(after) => Some(
-            UnixMillis::parse(after.chars()).ok_or(Fault::params("statusTimestampAfter", "must be an RFC 3339 time"))?,
+            UnixMillis::parse(after.chars())
+                .ok_or(Fault::params("statusTimestampAfter", "must be an RFC 3339 time"))?,
         ),
     };
     Ok(Filter {
@@ -331,11 +326,8 @@ fn state(value: Option<Json<'_>>) -> Result<Option<TaskState>, Fault> {
 
 /// A part: the member that is there says what it is.
 fn part(value: Json<'_>) -> Result<Part<'_>, Fault> {
-    let [words, raw, url, data, media_type, filename, metadata] = members(
-        value,
-        ["text", "raw", "url", "data", "mediaType", "filename", "metadata"],
-        "message.parts",
-    )?;
+    let [words, raw, url, data, media_type, filename, metadata] =
+        members(value, ["text", "raw", "url", "data", "mediaType", "filename", "metadata"], "message.parts")?;
     // `data` is any JSON: a `null` is a value there.
     let data = data.or_else(|| value.member("data"));
     Ok(Part {

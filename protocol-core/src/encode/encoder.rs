@@ -1,8 +1,8 @@
 //! Runs a template against the engine, a buffer at a time.
 
 use super::{
-    out::{Bookmark, Out},
     List, Op, Ops,
+    out::{Bookmark, Out},
 };
 use crate::{
     dialect::{Dialect, Served},
@@ -399,4 +399,3 @@ impl Scene<'_, '_> {
         crate::dialect::interfaces(self.serves)
     }
 }
-

@@ -66,12 +66,12 @@ pub(crate) enum Field {
     FaultCode,
     FaultName,
     FaultReason,
-    FaultField,
+    FaultMember,
     FaultWhy,
     FaultAt,
     /// There if the fault is about parameters; if it is one of the protocol's own kinds.
-    FaultOfParams,
-    FaultOfProtocol,
+    IsAboutParams,
+    IsOfProtocol,
 
     // The card
     Name,
@@ -182,11 +182,11 @@ impl Encoder {
             Field::FaultCode
             | Field::FaultName
             | Field::FaultReason
-            | Field::FaultField
+            | Field::FaultMember
             | Field::FaultWhy
             | Field::FaultAt
-            | Field::FaultOfParams
-            | Field::FaultOfProtocol => fault_value(field, scene),
+            | Field::IsAboutParams
+            | Field::IsOfProtocol => fault_value(field, scene),
             Field::Name
             | Field::AgentDescription
             | Field::Version
@@ -282,7 +282,9 @@ impl Encoder {
             Field::Name => Value::Text(profile.name),
             Field::AgentDescription => Value::Text(profile.description),
             Field::Version => Value::Text(profile.version),
-            Field::ProviderName => profile.provider.map_or(Value::Absent, |provider| Value::Text(provider.organization)),
+            Field::ProviderName => {
+                profile.provider.map_or(Value::Absent, |provider| Value::Text(provider.organization))
+            }
             Field::ProviderUrl => profile.provider.map_or(Value::Absent, |provider| Value::Text(provider.url)),
             Field::DocumentationUrl => profile.documentation_url.map_or(Value::Absent, Value::Text),
             Field::Url => {
@@ -308,10 +310,10 @@ fn fault_value<'a>(field: Field, scene: &'a Scene<'_, '_>) -> Value<'a> {
         Field::FaultCode => Value::Number(i64::from(said.code)),
         Field::FaultName => Value::Text(said.name),
         Field::FaultReason => text(said.reason),
-        Field::FaultField => text(fault.field),
+        Field::FaultMember => text(fault.field),
         Field::FaultWhy => text(fault.why),
         Field::FaultAt => fault.at.map_or(Value::Absent, |at| Value::Number(i64::from(at))),
-        Field::FaultOfParams => present(fault.kind == FaultKind::InvalidParams),
+        Field::IsAboutParams => present(fault.kind == FaultKind::InvalidParams),
         _ => present(fault.kind != FaultKind::InvalidParams && !said.reason.is_empty()),
     }
 }

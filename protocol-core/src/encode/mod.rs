@@ -11,7 +11,7 @@ mod out;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use encoder::{Encoder, Gone, Scene};
+pub(crate) use encoder::{Encoder, Scene};
 pub(crate) use field::Field;
 
 /// A template.

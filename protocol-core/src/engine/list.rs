@@ -1,7 +1,12 @@
 //! Lists of tasks: filters, a stable order, pages.
 
 use super::{Engine, Snapshot, TaskKey};
-use crate::{config::ID_MAX, log::Stamp, model::{Filter, History, TaskState}, time::UnixMillis};
+use crate::{
+    config::ID_MAX,
+    log::Stamp,
+    model::{Filter, History, TaskState},
+    time::UnixMillis,
+};
 
 /// One page of a list, as it was when it was asked for.
 ///

@@ -19,16 +19,16 @@ mod write;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use slot::{List, Slots};
 pub(crate) use list::Page;
 pub(crate) use read::{Cursor, Snapshot};
 pub(crate) use send::{Manners, Sent};
-pub use slot::{Slot, TaskKey};
+use slot::{List, Slots};
+pub(crate) use slot::{Slot, TaskKey};
 pub use storage::{Limits, Storage};
 pub(crate) use wait::ReaderKey;
-pub use wait::{Job, Reader};
-pub(crate) use write::Chunk;
-pub use write::{Piece, Refused};
+pub(crate) use wait::{Job, Reader};
+pub use write::Piece;
+pub(crate) use write::{Chunk, Refused};
 
 use crate::{
     log::{Pool, Stamp},

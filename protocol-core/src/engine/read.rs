@@ -3,7 +3,7 @@
 use super::{Engine, Slot, TaskKey};
 use crate::{
     json::Text,
-    log::{BlockIndex, Header, Items, Kind, Pool, Span, Stamp, NIL},
+    log::{BlockIndex, Header, Items, Kind, NIL, Pool, Span, Stamp},
     model::TaskState,
     time::Millis,
 };
@@ -60,7 +60,8 @@ impl Engine<'_> {
     /// Whether the record under a cursor is still there.
     pub(crate) fn stands(&self, key: TaskKey, cursor: Cursor) -> bool {
         self.slot(key).is_some_and(|slot| {
-            cursor.record != NIL && (!cursor.droppable || cursor.stamp > slot.dropped_upto || cursor.stamp == slot.status_stamp)
+            cursor.record != NIL
+                && (!cursor.droppable || cursor.stamp > slot.dropped_upto || cursor.stamp == slot.status_stamp)
         })
     }
 
@@ -75,8 +76,7 @@ impl Engine<'_> {
     /// The record after a cursor, no newer than `upto`.
     pub(crate) fn after(&self, Snapshot { key, upto }: Snapshot, cursor: Cursor) -> Option<(Cursor, Header)> {
         let slot = self.slot(key).filter(|slot| !slot.chain.is_empty())?;
-        let mut record =
-            if self.stands(key, cursor) { self.header(cursor).next } else { slot.chain.first };
+        let mut record = if self.stands(key, cursor) { self.header(cursor).next } else { slot.chain.first };
         while record != NIL {
             let header = Header::read(&self.pool, record);
             if header.stamp > upto {

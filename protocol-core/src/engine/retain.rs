@@ -2,8 +2,8 @@
 //! a live task never.
 
 use super::{
-    slot::{Place, Slot},
     Engine, TaskKey,
+    slot::{Place, Slot},
 };
 use crate::log::{self, Header, Kind, NIL};
 

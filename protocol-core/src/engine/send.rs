@@ -3,8 +3,8 @@
 use core::fmt::Write as _;
 
 use super::{
-    slot::{Id, Place, Slot},
     Engine, TaskKey,
+    slot::{Id, Place, Slot},
 };
 use crate::{
     json::{Json, Text},
@@ -101,7 +101,10 @@ impl Engine<'_> {
             return Err(Fault::busy("the task table is full"));
         };
         let tentative = manners.knows_replies && self.worker_is_idle();
-        self.slots.put(key, Slot { place: Place::Asking, id, context, birth: manners.dialect, reserve, tentative, ..Slot::EMPTY });
+        self.slots.put(
+            key,
+            Slot { place: Place::Asking, id, context, birth: manners.dialect, reserve, tentative, ..Slot::EMPTY },
+        );
         Ok(key)
     }
 

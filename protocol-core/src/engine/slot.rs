@@ -3,7 +3,7 @@
 use crate::{
     config::ID_MAX,
     json::Text,
-    log::{BlockIndex, Chain, Stamp, NIL},
+    log::{BlockIndex, Chain, NIL, Stamp},
     model::TaskState,
 };
 
@@ -13,7 +13,7 @@ pub(crate) type Id = heapless::String<ID_MAX>;
 /// A task, as long as it exists: a key of a task that is gone finds nothing, never another task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct TaskKey {
+pub(crate) struct TaskKey {
     index: u32,
     generation: u32,
 }
@@ -39,7 +39,7 @@ pub(super) enum Place {
 }
 
 /// One task of the table.
-pub struct Slot {
+pub(crate) struct Slot {
     pub(super) generation: u32,
     pub(super) place: Place,
     pub(super) prev: u32,
@@ -221,7 +221,6 @@ impl<'s> Slots<'s> {
     }
 
     pub(super) fn front(&self, list: &List) -> Option<TaskKey> {
-        (list.head != NIL)
-            .then(|| TaskKey { index: list.head, generation: self.slots[list.head as usize].generation })
+        (list.head != NIL).then(|| TaskKey { index: list.head, generation: self.slots[list.head as usize].generation })
     }
 }

@@ -2,11 +2,11 @@
 
 use core::task::Waker;
 
-use super::{slot::Place, Engine, TaskKey};
+use super::{Engine, TaskKey, slot::Place};
 use crate::{model::TaskState, time::Millis};
 
 /// A worker's place.
-pub struct Job {
+pub(crate) struct Job {
     task: Option<TaskKey>,
     waker: Option<Waker>,
     wake_at: Option<Millis>,
@@ -17,7 +17,7 @@ impl Job {
 }
 
 /// An answer that is waited for.
-pub struct Reader {
+pub(crate) struct Reader {
     used: bool,
     task: Option<TaskKey>,
     waker: Option<Waker>,

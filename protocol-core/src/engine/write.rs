@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-use super::{slot::Place, Engine, TaskKey};
+use super::{Engine, TaskKey, slot::Place};
 use crate::{
     json::{Json, Sink},
-    log::{Draft, Header, Kind, Pool, Stamp, Tag, NIL},
+    log::{Draft, Header, Kind, NIL, Pool, Stamp, Tag},
     model::{Fault, FaultKind, TaskState},
     time::Millis,
 };
@@ -52,7 +52,7 @@ pub(crate) struct Chunk<'a> {
 /// Why a record was not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Refused {
+pub(crate) enum Refused {
     /// The task has ended or is gone.
     Over,
     /// The table of legal moves does not have this one.

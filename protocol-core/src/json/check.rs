@@ -23,10 +23,7 @@ impl core::error::Error for JsonError {}
 
 /// Checks that `bytes` are exactly one JSON value, and gives them back as text.
 pub(super) fn check(bytes: &[u8]) -> Result<&str, JsonError> {
-    let text = core::str::from_utf8(bytes).map_err(|error| JsonError {
-        at: error.valid_up_to(),
-        what: "not UTF-8",
-    })?;
+    let text = core::str::from_utf8(bytes).map_err(|error| JsonError { at: error.valid_up_to(), what: "not UTF-8" })?;
     Checker { bytes, at: 0, objects: 0, depth: 0 }.document()?;
     Ok(text)
 }
@@ -273,8 +270,19 @@ mod tests {
     #[test]
     fn accepts_every_kind_of_value() {
         for text in [
-            "null", " true ", "false", "0", "-0", "-1.5e+10", "1E3", "\"\"", "[]", "{}", "[1,2,[3]]",
-            r#"{"a":{"b":[null,{}]},"c":"\u00e9\ud83d\ude00\/\n"}"#, "\t[\r\n1 , 2]\n",
+            "null",
+            " true ",
+            "false",
+            "0",
+            "-0",
+            "-1.5e+10",
+            "1E3",
+            "\"\"",
+            "[]",
+            "{}",
+            "[1,2,[3]]",
+            r#"{"a":{"b":[null,{}]},"c":"\u00e9\ud83d\ude00\/\n"}"#,
+            "\t[\r\n1 , 2]\n",
         ] {
             assert_eq!(check(text.as_bytes()), Ok(text));
         }

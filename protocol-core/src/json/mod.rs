@@ -18,6 +18,6 @@ mod value;
 
 pub use check::{JsonError, MAX_DEPTH};
 pub(crate) use sink::Escaped;
-pub use sink::{compact, escape, separate, simplify, Sink};
+pub use sink::{Sink, compact, escape, separate, simplify};
 pub use text::Text;
 pub use value::{Items, Json, Kind, Members};

@@ -69,7 +69,8 @@ pub fn compact(value: Json<'_>, sink: &mut dyn Sink) {
 /// of a line, and so of an SSE field: U+0085, U+2028 and U+2029. They stand nowhere but in strings.
 pub fn separate(text: &str, sink: &mut dyn Sink) {
     let mut rest = text;
-    while let Some((at, separator)) = rest.char_indices().find(|(_, c)| matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}')) {
+    while let Some((at, separator)) = rest.char_indices().find(|(_, c)| matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}'))
+    {
         sink.put(rest.get(..at).unwrap_or(""));
         sink.put(match separator {
             '\u{85}' => "\\u0085",
@@ -103,7 +104,9 @@ pub fn simplify(value: Json<'_>, sink: &mut dyn Sink) {
         let (special, after) = special.split_at_checked(length).unwrap_or((special, ""));
         let mut buffer = [0; 4];
         match Text::new(special).chars().next() {
-            Some(plain) if length >= 6 && special.starts_with('\\') && plain >= ' ' && plain != '"' && plain != '\\' => {
+            Some(plain)
+                if length >= 6 && special.starts_with('\\') && plain >= ' ' && plain != '"' && plain != '\\' =>
+            {
                 sink.put(plain.encode_utf8(&mut buffer));
             }
             _ if special.starts_with('.') && special.len() > 1 => {}
@@ -157,7 +160,10 @@ mod tests {
     #[test]
     fn simplify_keeps_the_meaning_and_stays_json() {
         for (given, simple) in [
-            (r#"{"\u0061\\u0062":"\ud83d\ude00 \u0022 \u005c \n \u000a \" 1.0 end"}"#, "{\"a\\\\u0062\":\"\u{1f600} \\u0022 \\u005c \\n \\u000a \\\" 1.0 end\"}"),
+            (
+                r#"{"\u0061\\u0062":"\ud83d\ude00 \u0022 \u005c \n \u000a \" 1.0 end"}"#,
+                "{\"a\\\\u0062\":\"\u{1f600} \\u0022 \\u005c \\n \\u000a \\\" 1.0 end\"}",
+            ),
             (r#"[2.0,-0.000,2.50,1.0e3,10.01,"3.0"]"#, r#"[2,-0,2.50,1.0e3,10.01,"3.0"]"#),
         ] {
             let value = Json::parse(given.as_bytes()).unwrap();

@@ -1,6 +1,6 @@
 //! Walking checked JSON.
 
-use super::{check, JsonError, Text};
+use super::{JsonError, Text, check};
 
 /// A JSON value as a span of checked text, without surrounding white space.
 #[derive(Clone, Copy, Debug)]

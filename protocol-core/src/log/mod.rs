@@ -15,10 +15,10 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use pool::Block;
+pub(crate) use pool::Block;
 pub(crate) use pool::{Pool, Position};
 pub(crate) use record::{Header, Item, Items, Kind, Span, Tag};
-pub(crate) use write::{clear, remove, Draft};
+pub(crate) use write::{Draft, clear, remove};
 
 /// The index of a block; of a record, the index of its first block.
 pub(crate) type BlockIndex = u32;

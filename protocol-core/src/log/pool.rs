@@ -7,7 +7,7 @@ pub(super) const PAYLOAD: usize = BLOCK_BYTES - 4;
 
 /// One block of the pool.
 #[derive(Clone, Copy, Debug)]
-pub struct Block {
+pub(crate) struct Block {
     /// The next block of the same record, or of the free list.
     next: BlockIndex,
     bytes: [u8; PAYLOAD],
@@ -15,7 +15,7 @@ pub struct Block {
 
 impl Block {
     /// A block as it is before first use: all zero, so that a static pool costs no flash.
-    pub const EMPTY: Self = Self { next: 0, bytes: [0; PAYLOAD] };
+    pub(crate) const EMPTY: Self = Self { next: 0, bytes: [0; PAYLOAD] };
 }
 
 /// A byte's place: its block and the offset there.

@@ -2,7 +2,7 @@ extern crate std;
 
 use std::{string::String, vec::Vec};
 
-use super::{clear, remove, Block, BlockIndex, Chain, Draft, Header, Kind, Pool, Span, Tag, NIL};
+use super::{Block, BlockIndex, Chain, Draft, Header, Kind, NIL, Pool, Span, Tag, clear, remove};
 use crate::{json::Json, time::Millis};
 
 fn text_of(pool: &Pool<'_>, span: Span) -> String {
@@ -102,7 +102,13 @@ fn items_and_attributes_are_found_where_they_belong() {
     draft.text(&mut pool, Tag::Text, format_args!("say \"hi\""));
     draft.escaped(&mut pool, Tag::Raw, "AAAA");
     draft.escaped(&mut pool, Tag::Filename, "f.bin");
-    draft.append_to(&mut pool, &mut chain, 7, Millis(8), Kind::Chunk { artifact: 513, append: true, last: false, ordinal: 70_000 });
+    draft.append_to(
+        &mut pool,
+        &mut chain,
+        7,
+        Millis(8),
+        Kind::Chunk { artifact: 513, append: true, last: false, ordinal: 70_000 },
+    );
 
     let header = Header::read(&pool, chain.first);
     assert_eq!((header.stamp, header.at), (7, Millis(8)));

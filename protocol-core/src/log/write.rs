@@ -3,9 +3,9 @@
 use core::fmt;
 
 use super::{
+    BlockIndex, Chain, NIL, Pool, Position, Stamp,
     pool::PAYLOAD,
     record::{Header, Kind, Tag},
-    BlockIndex, Chain, Pool, Position, Stamp, NIL,
 };
 use crate::{
     json::{self, Escaped, Json, Sink},

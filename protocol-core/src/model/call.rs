@@ -8,7 +8,7 @@ use crate::{
 
 /// What a client asks for.
 #[derive(Clone, Copy, Debug)]
-pub enum Call<'a> {
+pub(crate) enum Call<'a> {
     /// Say something to the agent.
     Send(SendCall<'a>),
     /// Show a task.
@@ -40,7 +40,7 @@ pub enum Call<'a> {
 
 /// Says something to the agent.
 #[derive(Clone, Copy, Debug)]
-pub struct SendCall<'a> {
+pub(crate) struct SendCall<'a> {
     /// What is said.
     pub message: Message<'a>,
     /// To which task.
@@ -57,7 +57,7 @@ pub struct SendCall<'a> {
 
 /// Which task a message is for.
 #[derive(Clone, Copy, Debug)]
-pub enum TaskName<'a> {
+pub(crate) enum TaskName<'a> {
     /// A new one, named by the server.
     New,
     /// One that exists.
@@ -68,7 +68,7 @@ pub enum TaskName<'a> {
 
 /// When and how the answer to a message comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Respond {
+pub(crate) enum Respond {
     /// As soon as the task has ended or asks for something.
     Settled,
     /// As soon as the task has ended, asks for something, or is said by its agent to take long.
@@ -81,7 +81,7 @@ pub enum Respond {
 
 /// How much of a task's history an answer shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum History {
+pub(crate) enum History {
     /// Every message.
     All,
     /// The newest so many.
@@ -90,7 +90,7 @@ pub enum History {
 
 /// Which tasks a list shows.
 #[derive(Clone, Copy, Debug)]
-pub struct Filter<'a> {
+pub(crate) struct Filter<'a> {
     /// Those of this context.
     pub context: Option<Text<'a>>,
     /// Those in this state.
@@ -109,7 +109,7 @@ pub struct Filter<'a> {
 
 /// A message of a client.
 #[derive(Clone, Copy, Debug)]
-pub struct Message<'a> {
+pub(crate) struct Message<'a> {
     /// The client's name for it.
     pub id: Option<Text<'a>>,
     /// The client passes on what an agent said.
@@ -126,7 +126,7 @@ pub struct Message<'a> {
 
 /// The parts of a message, in the dialect's own shape until one looks at them.
 #[derive(Clone, Copy, Debug)]
-pub struct Parts<'a> {
+pub(crate) struct Parts<'a> {
     array: Json<'a>,
     decode: for<'j> fn(Json<'j>) -> Result<Part<'j>, Fault>,
 }
@@ -136,7 +136,7 @@ impl<'a> Parts<'a> {
     ///
     /// # Errors
     /// If one of them is not a part, or there is none.
-    pub fn new(array: Json<'a>, decode: for<'j> fn(Json<'j>) -> Result<Part<'j>, Fault>) -> Result<Self, Fault> {
+    pub(crate) fn new(array: Json<'a>, decode: for<'j> fn(Json<'j>) -> Result<Part<'j>, Fault>) -> Result<Self, Fault> {
         let mut any = false;
         for item in array.items() {
             decode(item)?;
@@ -149,12 +149,12 @@ impl<'a> Parts<'a> {
     }
 
     /// Bytes of the array as it came.
-    pub fn raw_len(&self) -> usize {
+    pub(crate) fn raw_len(&self) -> usize {
         self.array.raw().len()
     }
 
     /// The parts in their order.
-    pub fn iter(&self) -> impl Iterator<Item = Part<'a>> + use<'a> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Part<'a>> + use<'a> {
         let decode = self.decode;
         self.array.items().filter_map(move |item| decode(item).ok())
     }
@@ -162,7 +162,7 @@ impl<'a> Parts<'a> {
 
 /// A part of a message.
 #[derive(Clone, Copy, Debug)]
-pub struct Part<'a> {
+pub(crate) struct Part<'a> {
     /// What it holds.
     pub content: Content<'a>,
     /// Its media type.
@@ -175,7 +175,7 @@ pub struct Part<'a> {
 
 /// What a part holds.
 #[derive(Clone, Copy, Debug)]
-pub enum Content<'a> {
+pub(crate) enum Content<'a> {
     /// Text.
     Text(Text<'a>),
     /// Bytes in base64.

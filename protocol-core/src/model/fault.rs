@@ -3,7 +3,7 @@
 /// A refusal: what kind, where in the request, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Fault {
+pub(crate) struct Fault {
     /// What kind of fault.
     pub kind: FaultKind,
     /// The member it is about, or nothing.
@@ -60,22 +60,22 @@ impl FaultKind {
 
 impl Fault {
     /// A fault that needs no more words.
-    pub const fn new(kind: FaultKind) -> Self {
+    pub(crate) const fn new(kind: FaultKind) -> Self {
         Self { kind, field: "", why: "", at: None }
     }
 
     /// A fault with its reason.
-    pub const fn because(kind: FaultKind, why: &'static str) -> Self {
+    pub(crate) const fn because(kind: FaultKind, why: &'static str) -> Self {
         Self { kind, field: "", why, at: None }
     }
 
     /// Wrong parameters: which, and why.
-    pub const fn params(field: &'static str, why: &'static str) -> Self {
+    pub(crate) const fn params(field: &'static str, why: &'static str) -> Self {
         Self { kind: FaultKind::InvalidParams, field, why, at: None }
     }
 
     /// Full: what was full.
-    pub const fn busy(what: &'static str) -> Self {
+    pub(crate) const fn busy(what: &'static str) -> Self {
         Self::because(FaultKind::Busy, what)
     }
 }

@@ -5,7 +5,8 @@ mod fault;
 mod profile;
 mod state;
 
-pub use call::{Call, Content, Filter, History, Message, Part, Parts, Respond, SendCall, TaskName};
-pub use fault::{Fault, FaultKind};
+pub(crate) use call::{Call, Content, Filter, History, Message, Part, Parts, Respond, SendCall, TaskName};
+pub(crate) use fault::Fault;
+pub use fault::FaultKind;
 pub use profile::{Access, Profile, Provider, Skill};
-pub use state::TaskState;
+pub(crate) use state::TaskState;

@@ -15,7 +15,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u8)]
-pub enum TaskState {
+pub(crate) enum TaskState {
     /// Accepted and waiting for a worker.
     Submitted,
     /// Being worked on.
@@ -36,10 +36,10 @@ pub enum TaskState {
 
 impl TaskState {
     /// How many there are.
-    pub const COUNT: usize = 8;
+    pub(crate) const COUNT: usize = 8;
 
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; Self::COUNT] = [
+    pub(crate) const ALL: [Self; Self::COUNT] = [
         Self::Submitted,
         Self::Working,
         Self::InputRequired,
@@ -64,22 +64,22 @@ impl TaskState {
     ];
 
     /// Whether a task in this state may move to `to`.
-    pub const fn may_become(self, to: Self) -> bool {
+    pub(crate) const fn may_become(self, to: Self) -> bool {
         Self::MOVES[self as usize][to as usize] == 1
     }
 
     /// Whether nothing can happen to the task any more.
-    pub const fn is_terminal(self) -> bool {
+    pub(crate) const fn is_terminal(self) -> bool {
         matches!(self, Self::Completed | Self::Canceled | Self::Failed | Self::Rejected)
     }
 
     /// Whether the task waits for its client.
-    pub const fn is_interrupted(self) -> bool {
+    pub(crate) const fn is_interrupted(self) -> bool {
         matches!(self, Self::InputRequired | Self::AuthRequired)
     }
 
     /// Whether a client that waits should be told now: the task ended or asks for something.
-    pub const fn is_settled(self) -> bool {
+    pub(crate) const fn is_settled(self) -> bool {
         self.is_terminal() || self.is_interrupted()
     }
 }

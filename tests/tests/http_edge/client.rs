@@ -10,7 +10,7 @@ use std::{
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) struct Client {
-    pub(crate) stream: TcpStream,
+    stream: TcpStream,
     received: Vec<u8>,
 }
 

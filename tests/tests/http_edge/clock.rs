@@ -1,6 +1,10 @@
 //! Deadlines, in virtual time and without a network.
 
-use core::{cell::RefCell, future::pending};
+use core::{
+    cell::{Cell, RefCell},
+    future::pending,
+    net::Ipv6Addr,
+};
 
 use firmware::http::{self, Bodies, Buffers, Ending, Limits, Site};
 use picoserve::{
@@ -11,29 +15,38 @@ use picoserve::{
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf},
+    net::{TcpListener, TcpStream},
+    runtime::Builder,
     time::Instant,
 };
 
 use crate::{client::call, toy::Toy};
 
-/// Serves one end of a pipe of 256 bytes and runs `client` on the other; says how it ended and after how many ms.
+/// Serves one end of a pipe and runs `client` on the other; says how it ended and after how many ms.
 fn run(client: impl AsyncFnOnce(DuplexStream)) -> (Ending, u128) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
+    let (ending, after, _) = run_counted(client);
+    (ending, after)
+}
+
+/// Also says how many writes it took.
+fn run_counted(client: impl AsyncFnOnce(DuplexStream)) -> (Ending, u128, u32) {
+    let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
     runtime.block_on(async {
-        let (ours, theirs) = tokio::io::duplex(256);
+        let (ours, theirs) = tokio::io::duplex(600);
         let mut room = vec![0; Limits::DEVICE.body_bytes];
         let shelf = [RefCell::new(&mut room[..])];
         let bodies = Bodies::new(&shelf);
         let site = Site { service: &Toy, bodies: &bodies, limits: &Limits::DEVICE };
         let (mut request, mut answer, mut transmit) = ([0; 2048], [0; 1024], [0; 512]);
         let buffers = Buffers { request: &mut request, answer: &mut answer, transmit: &mut transmit };
+        let writes = Cell::new(0);
         let start = Instant::now();
         let serve = async {
-            let ending = http::serve(Pipe(ours), &TokioTimer, &site, buffers, pending()).await;
+            let ending = http::serve(Pipe(ours, &writes), &TokioTimer, &site, buffers, pending()).await;
             (ending, start.elapsed().as_millis())
         };
-        let (ended, ()) = futures(serve, client(theirs)).await;
-        ended
+        let ((ending, after), ()) = futures(serve, client(theirs)).await;
+        (ending, after, writes.get())
     })
 }
 
@@ -151,24 +164,44 @@ fn a_reader_that_is_only_slow_gets_everything() {
 }
 
 #[test]
-fn the_future_of_a_connection_has_a_size() {
-    let limits = Limits::DEVICE;
-    let mut room = vec![0; limits.body_bytes];
-    let shelf = [RefCell::new(&mut room[..])];
-    let bodies = Bodies::new(&shelf);
-    let site = Site { service: &Toy, bodies: &bodies, limits: &limits };
-    let (mut request, mut answer, mut transmit) = ([0; 2048], [0; 1024], [0; 512]);
-    let buffers = Buffers { request: &mut request, answer: &mut answer, transmit: &mut transmit };
-    let serve = http::serve(Pipe(tokio::io::duplex(1).0), &TokioTimer, &site, buffers, pending());
-    let bytes = size_of_val(&serve);
-    println!("one connection's future: {bytes} bytes");
-    assert!(bytes <= 8 * 1024, "{bytes}");
+fn an_answer_leaves_in_as_few_pieces_as_it_can() {
+    for (body, pieces) in [
+        ("{}", 1),
+        (r#"{"do":"stream","n":3}"#, 1),
+        (r#"{"do":"stream","n":0}"#, 1),
+        (r#"{"do":"document","n":200}"#, 1),
+    ] {
+        let (_, _, writes) = run_counted(async |mut pipe| {
+            pipe.write_all(call(body).as_bytes()).await.expect("a server");
+            read_all(pipe).await;
+        });
+        assert_eq!(writes, pieces, "{body}");
+    }
 }
 
-/// One end of a pipe as a socket.
-struct Pipe(DuplexStream);
+#[test]
+fn the_future_of_a_connection_has_a_size() {
+    let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let limits = Limits::DEVICE;
+        let mut room = vec![0; limits.body_bytes];
+        let shelf = [RefCell::new(&mut room[..])];
+        let bodies = Bodies::new(&shelf);
+        let site = Site { service: &Toy, bodies: &bodies, limits: &limits };
+        let (mut request, mut answer, mut transmit) = ([0; 2048], [0; 1024], [0; 512]);
+        let buffers = Buffers { request: &mut request, answer: &mut answer, transmit: &mut transmit };
+        let listener = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).await.expect("a free port");
+        let stream = TcpStream::connect(listener.local_addr().expect("an address")).await.expect("a connection");
+        let bytes = size_of_val(&http::serve(stream, &TokioTimer, &site, buffers, pending()));
+        println!("one connection's future: {bytes} bytes");
+        assert!(bytes <= 5 * 1024, "{bytes}");
+    });
+}
+
+/// One end of a pipe as a socket that counts its writes.
+struct Pipe<'w>(DuplexStream, &'w Cell<u32>);
 struct In<'a>(ReadHalf<&'a mut DuplexStream>);
-struct Out<'a>(WriteHalf<&'a mut DuplexStream>);
+struct Out<'a>(WriteHalf<&'a mut DuplexStream>, &'a Cell<u32>);
 
 impl ErrorType for In<'_> {
     type Error = ErrorKind;
@@ -186,6 +219,7 @@ impl ErrorType for Out<'_> {
 
 impl BaseWrite for Out<'_> {
     async fn write(&mut self, buf: &[u8]) -> Result<usize, ErrorKind> {
+        self.1.set(self.1.get() + 1);
         self.0.write(buf).await.map_err(|_| ErrorKind::Other)
     }
 
@@ -204,14 +238,20 @@ impl Write for Out<'_> {
     }
 }
 
-impl Socket<TokioRuntime> for Pipe {
+impl<'w> Socket<TokioRuntime> for Pipe<'w> {
     type Error = ErrorKind;
-    type ReadHalf<'a> = In<'a>;
-    type WriteHalf<'a> = Out<'a>;
+    type ReadHalf<'a>
+        = In<'a>
+    where
+        'w: 'a;
+    type WriteHalf<'a>
+        = Out<'a>
+    where
+        'w: 'a;
 
     fn split(&mut self) -> (In<'_>, Out<'_>) {
         let (read, write) = tokio::io::split(&mut self.0);
-        (In(read), Out(write))
+        (In(read), Out(write, self.1))
     }
 
     async fn abort<T: Timer<TokioRuntime>>(self, _: &Timeouts, _: &T) -> Result<(), picoserve::Error<ErrorKind>> {

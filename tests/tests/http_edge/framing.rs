@@ -1,14 +1,15 @@
 //! Where a request ends, and what happens to one that does not say so clearly.
 
 use crate::{
-    client::{Client, Framing, call, get},
+    client::{Framing, call, get},
     server::Server,
 };
 
 /// A request that must never be answered: it stands where a bad request's body is.
 const SMUGGLED: &str = "GET /smuggled HTTP/1.1\r\nHost: mote.local\r\n\r\n";
 
-fn refused(request: &str, status: u16) -> (Client, String) {
+/// Says what the refusal said.
+fn refused(request: &str, status: u16) -> String {
     let server = Server::start();
     let mut client = server.connect();
     client.send(request).send(SMUGGLED);
@@ -16,12 +17,12 @@ fn refused(request: &str, status: u16) -> (Client, String) {
     assert_eq!(answer.status, status, "{request:?} got {}", answer.head);
     answer.assert_last();
     client.assert_closed();
-    (client, answer.body)
+    answer.body
 }
 
 #[test]
 fn chunked_requests_are_refused_and_what_follows_is_not_read() {
-    let (_, body) = refused("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 411);
+    let body = refused("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 411);
     assert_eq!(
         body,
         r#"{"error":{"code":411,"status":"INVALID_ARGUMENT","message":"Send a Content-Length: transfer codings are not decoded"}}"#
@@ -65,10 +66,10 @@ fn bad_heads_are_refused() {
 #[test]
 fn heads_and_targets_have_a_limit() {
     let long = "x".repeat(600);
-    let (_, body) = refused(&format!("GET /{long} HTTP/1.1\r\nHost: a\r\n\r\n"), 414);
+    let body = refused(&format!("GET /{long} HTTP/1.1\r\nHost: a\r\n\r\n"), 414);
     assert!(body.contains("too long"), "{body}");
     let long = "x".repeat(3000);
-    let (_, body) = refused(&format!("GET / HTTP/1.1\r\nHost: a\r\nX: {long}\r\n\r\n"), 431);
+    let body = refused(&format!("GET / HTTP/1.1\r\nHost: a\r\nX: {long}\r\n\r\n"), 431);
     assert!(body.contains("head is too large"), "{body}");
     refused(&format!("{long}{long} / HTTP/1.1\r\nHost: a\r\n\r\n"), 431);
 }
@@ -76,8 +77,10 @@ fn heads_and_targets_have_a_limit() {
 #[test]
 fn large_bodies_are_refused_with_an_error_that_a_json_rpc_client_understands() {
     for length in ["65537", "1000000000", "18446744073709551615", "99999999999999999999999"] {
-        let (_, body) = refused(
-            &format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"),
+        let body = refused(
+            &format!(
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+            ),
             413,
         );
         assert_eq!(
@@ -250,7 +253,8 @@ fn a_body_is_asked_for_when_it_is_wanted() {
     let server = Server::start();
     for length in [2, 9000] {
         let mut client = server.connect();
-        let request = call(&format!("{{{}}}", " ".repeat(length - 2))).replace("Host:", "Expect: 100-Continue\r\nHost:");
+        let request =
+            call(&format!("{{{}}}", " ".repeat(length - 2))).replace("Host:", "Expect: 100-Continue\r\nHost:");
         let (head, body) = request.split_at(request.len() - length);
         client.send(head);
         assert_eq!(client.answer().status, 100);

@@ -114,7 +114,10 @@ fn a_call_says_that_it_is_json() {
         ("Content-Type: application/jsonx\r\n", "{}", 415),
         ("Content-Type:\r\n", "{}", 415),
     ] {
-        client.send(format!("POST /rpc HTTP/1.1\r\nHost: a\r\n{content_type}Content-Length: {}\r\n\r\n{body}", body.len()));
+        client.send(format!(
+            "POST /rpc HTTP/1.1\r\nHost: a\r\n{content_type}Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        ));
         let answer = client.answer();
         assert_eq!(answer.status, status, "{content_type}{body}");
         if status == 415 {
@@ -133,7 +136,11 @@ fn a_call_carries_what_its_head_says() {
         ("/?A2A-Version=0.3", "", "version=Some(\"0.3\") extensions=None last=None"),
         ("/?A2A-Version=0.3", "a2a-version: 1.0\r\n", "version=Some(\"1.0\") extensions=None last=None"),
         ("/", "A2A-Version:\r\n", "version=None extensions=None last=None"),
-        ("/", "A2A-Extensions: https://a, https://b\r\n", "version=None extensions=Some(\"https://a, https://b\") last=None"),
+        (
+            "/",
+            "A2A-Extensions: https://a, https://b\r\n",
+            "version=None extensions=Some(\"https://a, https://b\") last=None",
+        ),
         ("/", "X-A2A-Extensions: https://a\r\n", "version=None extensions=Some(\"https://a\") last=None"),
         ("/a2a", "Last-Event-ID: 7\r\n", "version=None extensions=None last=Some(\"7\")"),
     ] {
@@ -150,7 +157,10 @@ fn a_connection_is_kept_until_the_client_is_done_with_it() {
         client.send(call("{}"));
         assert_eq!(client.answer().field("connection"), Some("keep-alive"));
     }
-    client.send(call("{}").replace("Host:", "Connection: close\r\nHost:"));
-    client.answer().assert_last();
-    client.assert_closed();
+    for connection in ["close", "Close", "keep-alive, close", "Upgrade, HTTP2-Settings"] {
+        let mut client = server.connect();
+        client.send([call("{}").replace("Host:", &format!("Connection: {connection}\r\nHost:")), get("/")].concat());
+        client.answer().assert_last();
+        client.assert_closed();
+    }
 }

@@ -13,7 +13,7 @@ pub(crate) struct Toy;
 impl Service for Toy {
     type Answer<'a> = Answer;
 
-    fn call<'a>(&'a self, call: Call<'_>) -> (Head, Answer) {
+    fn call(&self, call: Call<'_>) -> (Head, Answer) {
         let body = String::from_utf8_lossy(call.body);
         let n = number(&body);
         let (kind, answer) = match word(&body) {
@@ -38,7 +38,7 @@ impl Service for Toy {
         format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":{code},"message":"{refusal}"}}}}"#).into_bytes().into()
     }
 
-    fn card<'a>(&'a self, base: Option<BaseUrl<'_>>) -> Answer {
+    fn card(&self, base: Option<BaseUrl<'_>>) -> Answer {
         let url = base.map(|base| base.to_string()).unwrap_or_default();
         format!(r#"{{"name":"toy","url":"{url}/"}}"#).into_bytes().into()
     }

@@ -44,7 +44,7 @@ fn verdict(request: &str) -> Option<Verdict> {
 
 /// Whatever was refused, picoserve finds a request line of three words, header lines with a colon and an empty line.
 fn assert_is_a_head(behind: &[u8], request: &str) {
-    let text = std::str::from_utf8(behind).unwrap_or_else(|_| panic!("not UTF-8 behind {request:?}"));
+    let text = core::str::from_utf8(behind).unwrap_or_else(|_| panic!("not UTF-8 behind {request:?}"));
     let head = text.strip_suffix("\r\n\r\n").unwrap_or_else(|| panic!("no end of head in {text:?} behind {request:?}"));
     let mut lines = head.split("\r\n");
     assert_eq!(lines.next().map(|line| line.split_whitespace().count()), Some(3), "{text:?} behind {request:?}");
@@ -86,9 +86,22 @@ fn empty_lines_before_a_request_are_dropped() {
 #[test]
 fn a_request_line_has_three_words_and_a_version_we_know() {
     for line in [
-        " GET / HTTP/1.1", "GET  / HTTP/1.1", "GET /  HTTP/1.1", "GET / HTTP/1.1 ", "GET /", "GET", "G(T / HTTP/1.1",
-        "GET /\t HTTP/1.1", "GET /\u{e4} HTTP/1.1", "GET / http/1.1", "GET / HTTP/x.1", "GET / HTTP/1.x", "GET / HTTP/1.10",
-        "GET / HTTP/1", "\u{16}\u{3}\u{1}", "GET /\0 HTTP/1.1",
+        " GET / HTTP/1.1",
+        "GET  / HTTP/1.1",
+        "GET /  HTTP/1.1",
+        "GET / HTTP/1.1 ",
+        "GET /",
+        "GET",
+        "G(T / HTTP/1.1",
+        "GET /\t HTTP/1.1",
+        "GET /\u{e4} HTTP/1.1",
+        "GET / http/1.1",
+        "GET / HTTP/x.1",
+        "GET / HTTP/1.x",
+        "GET / HTTP/1.10",
+        "GET / HTTP/1",
+        "\u{16}\u{3}\u{1}",
+        "GET /\0 HTTP/1.1",
     ] {
         assert_eq!(verdict(&format!("{line}\r\n{HOST}\r\n")), malformed(Flaw::RequestLine), "{line:?}");
     }
@@ -101,8 +114,18 @@ fn a_request_line_has_three_words_and_a_version_we_know() {
 #[test]
 fn a_header_line_has_a_name_a_colon_and_no_surprises() {
     for line in [
-        " folded: x", "\tfolded: x", "Name : x", ": x", "Name", "N\u{e4}me: x", "Name: a\rb", "Name: a\0b", "Name: a\nb: c",
-        "Name: \u{7f}", "\u{b}Name: x", "Name\r: x",
+        " folded: x",
+        "\tfolded: x",
+        "Name : x",
+        ": x",
+        "Name",
+        "N\u{e4}me: x",
+        "Name: a\rb",
+        "Name: a\0b",
+        "Name: a\nb: c",
+        "Name: \u{7f}",
+        "\u{b}Name: x",
+        "Name\r: x",
     ] {
         assert_eq!(verdict(&format!("GET / HTTP/1.1\r\n{HOST}{line}\r\n\r\n")), malformed(Flaw::Header), "{line:?}");
     }
@@ -135,7 +158,12 @@ fn a_length_that_is_too_large_stays_outside() {
 
 #[test]
 fn transfer_codings_are_refused_in_any_form() {
-    for coding in ["Transfer-Encoding: chunked", "transfer-encoding:identity", "TRANSFER-ENCODING: gzip, chunked", "Transfer-Encoding:"] {
+    for coding in [
+        "Transfer-Encoding: chunked",
+        "transfer-encoding:identity",
+        "TRANSFER-ENCODING: gzip, chunked",
+        "Transfer-Encoding:",
+    ] {
         let request = format!("POST / HTTP/1.1\r\n{HOST}{coding}\r\n\r\n");
         assert_eq!(verdict(&request), Some(Verdict::LengthRequired), "{coding}");
         for both in [format!("{coding}\r\nContent-Length: 5\r\n"), format!("Content-Length: 5\r\n{coding}\r\n")] {
@@ -225,8 +253,22 @@ fn every_way_to_cut_the_bytes_gives_the_same() {
 fn random_bytes_never_pass_as_more_than_they_are() {
     // What passed once passes again, unchanged: the gate lets through nothing it would refuse itself.
     let words: [&[u8]; 16] = [
-        b"GET ", b"POST ", b"/ ", b"HTTP/1.1", b"HTTP/1.0", b"\r\n", b"\r", b"\n", b"Host: a\r\n", b"Content-Length: ", b"7", b"3\r\n",
-        b"Transfer-Encoding: chunked\r\n", b"X: y\r\n", b"\0", b" ",
+        b"GET ",
+        b"POST ",
+        b"/ ",
+        b"HTTP/1.1",
+        b"HTTP/1.0",
+        b"\r\n",
+        b"\r",
+        b"\n",
+        b"Host: a\r\n",
+        b"Content-Length: ",
+        b"7",
+        b"3\r\n",
+        b"Transfer-Encoding: chunked\r\n",
+        b"X: y\r\n",
+        b"\0",
+        b" ",
     ];
     let mut state = 0x2545_f491_u32;
     for _ in 0..20_000 {

@@ -1,0 +1,7 @@
+//! The shipped agents. `host-sim` runs these very files.
+
+pub mod conformance;
+pub mod sensor;
+
+#[cfg(test)]
+mod bench;

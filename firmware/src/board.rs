@@ -1,0 +1,115 @@
+//! What a board gives to the agents: things to measure, things to switch, and a little memory.
+
+use core::fmt;
+
+use crate::milli::Milli;
+
+/// A board, as the agents see it. One executor runs all of them, so `&self` is shared: keep state in cells.
+///
+/// Sensors and actuators go by their place in the lists; a place that is not in the list is [`Trouble`].
+#[expect(async_fn_in_trait, reason = "one executor, one thread: no future of ours is Send")]
+pub trait Board {
+    /// What it can measure. The same list every time.
+    fn sensors(&self) -> &[Sensor];
+
+    /// Measures once.
+    ///
+    /// Several tasks may ask at a time: a board whose bus takes one at a time lets the others wait.
+    ///
+    /// # Errors
+    /// Says why there is no reading.
+    ///
+    /// # Cancellation
+    /// The future may be dropped wherever it waits; the next measurement works all the same.
+    async fn read(&self, sensor: usize) -> Result<Milli, Trouble>;
+
+    /// What it can switch, by name. The same list every time.
+    fn actuators(&self) -> &[&'static str];
+
+    /// Switches something.
+    ///
+    /// # Errors
+    /// Says why it stayed as it was.
+    fn set(&self, actuator: usize, position: Position) -> Result<(), Trouble>;
+
+    /// Restarts the device in a moment: it returns first, and whoever asked gets to hear the answer.
+    fn reboot(&self);
+
+    /// Forgets the network that it joined, and asks for another one at the next start.
+    ///
+    /// # Errors
+    /// Says why it did not; most often because there is no radio.
+    fn forget_wifi(&self) -> Result<(), Trouble>;
+
+    /// Copies what was kept under `key` into `value` and says how long it is. `None` if there is nothing, or if it is
+    /// longer than `value`.
+    async fn load(&self, key: Key, value: &mut [u8]) -> Option<usize>;
+
+    /// Keeps a value under `key` beyond a restart, instead of the one before.
+    ///
+    /// # Errors
+    /// Says why it is not kept. The value before is kept then.
+    async fn save(&self, key: Key, value: &[u8]) -> Result<(), Trouble>;
+}
+
+/// Something that can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sensor {
+    /// What people call it: one word in lower case.
+    pub name: &'static str,
+    /// The unit of its readings.
+    pub unit: &'static str,
+}
+
+/// The two ways a switch can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::On => "on",
+            Self::Off => "off",
+        })
+    }
+}
+
+/// Why a board could not do something, in words that continue "temperature: ...".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trouble(pub &'static str);
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl core::error::Error for Trouble {}
+
+/// A number under which something is kept beyond a restart. All of them are here; a number is never used again for
+/// something else, because devices in the field have the old value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key(u16);
+
+impl Key {
+    /// What is added to the readings of a sensor: an `i32` in thousandths, low byte first. Keys 0x100 to 0x1ff.
+    ///
+    /// # Panics
+    /// Where a board has more than 256 sensors.
+    #[must_use]
+    pub const fn calibration(sensor: usize) -> Self {
+        assert!(sensor < 0x100);
+        Self(0x100 + sensor as u16)
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn number(self) -> u16 {
+        self.0
+    }
+}
