@@ -9,28 +9,11 @@ use serde::{Serialize, Serializer};
 pub struct Milli(pub i32);
 
 impl Milli {
-    /// Reads a number as people and JSON write it: `21`, `-0.5`, `+21,75`, `.5`. Digits beyond the third behind the
+    /// Reads a number as people and JSON write it: `21`, `-0.5`, `+21.75`, `.5`. Digits beyond the third behind the
     /// point are rounded away. `None` for anything else and for what is out of range.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let (negative, digits) = match text.as_bytes().first()? {
-            b'-' => (true, text.get(1..)?),
-            b'+' => (false, text.get(1..)?),
-            _ => (false, text),
-        };
-        let (whole, fraction) = digits.split_once(['.', ',']).unwrap_or((digits, ""));
-        let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        if !is_digits(whole) || !is_digits(fraction) || (whole.is_empty() && fraction.is_empty()) {
-            return None;
-        }
-        let mut milli = if whole.is_empty() { 0 } else { whole.parse::<i64>().ok()?.checked_mul(1000)? };
-        for (digit, scale) in fraction.bytes().zip([100, 10, 1]) {
-            milli += i64::from(digit - b'0') * scale;
-        }
-        if fraction.as_bytes().get(3).is_some_and(|digit| *digit >= b'5') {
-            milli += 1;
-        }
-        i32::try_from(if negative { -milli } else { milli }).ok().map(Self)
+        i32::try_from(parse_wide(text)?).ok().map(Self)
     }
 
     /// The sum, or the last number there is.
@@ -44,6 +27,28 @@ impl Milli {
     pub const fn minus(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
+}
+
+/// As [`Milli::parse`], for numbers that are no readings and may be larger.
+pub(crate) fn parse_wide(text: &str) -> Option<i64> {
+        let (negative, digits) = match text.as_bytes().first()? {
+            b'-' => (true, text.get(1..)?),
+            b'+' => (false, text.get(1..)?),
+            _ => (false, text),
+        };
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_digits(whole) || !is_digits(fraction) || (whole.is_empty() && fraction.is_empty()) {
+            return None;
+        }
+        let mut milli = if whole.is_empty() { 0 } else { whole.parse::<i64>().ok()?.checked_mul(1000)? };
+        for (digit, scale) in fraction.bytes().zip([100, 10, 1]) {
+            milli += i64::from(digit - b'0') * scale;
+        }
+        if fraction.as_bytes().get(3).is_some_and(|digit| *digit >= b'5') {
+            milli += 1;
+        }
+        Some(if negative { -milli } else { milli })
 }
 
 /// Prints the point, and no more digits behind it than it needs.
@@ -82,7 +87,7 @@ mod tests {
         for (text, milli, printed) in [
             ("21.5", 21_500, "21.5"),
             ("21", 21_000, "21"),
-            ("+21,75", 21_750, "21.75"),
+            ("+21.75", 21_750, "21.75"),
             ("-0.5", -500, "-0.5"),
             (".5", 500, "0.5"),
             ("5.", 5000, "5"),
@@ -100,7 +105,7 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_number_or_too_large() {
-        for text in ["", "-", ".", "+,", "1e3", "0x10", "1.2.3", "--1", "nan", "21.5C", "２", "2147483.648", "9999999999999999999999"] {
+        for text in ["", "-", ".", "+.", "21,5", "1e3", "0x10", "1.2.3", "--1", "nan", "21.5C", "２", "2147483.648", "9999999999999999999999"] {
             assert_eq!(Milli::parse(text), None, "{text}");
         }
     }

@@ -16,9 +16,6 @@ mod storage;
 mod wait;
 mod write;
 
-#[cfg(test)]
-pub(crate) mod tests;
-
 pub(crate) use list::Page;
 pub(crate) use read::{Cursor, Snapshot};
 pub(crate) use send::{Manners, Sent};
@@ -49,7 +46,9 @@ pub struct Engine<'s> {
     entropy: &'s mut dyn Entropy,
     /// Wall time at boot, once it is known.
     booted_at: Option<UnixMillis>,
+    /// Whoever waits for the clock, and until when.
     timer: Option<core::task::Waker>,
+    armed: Option<Millis>,
     /// Blocks one task may have.
     share: u32,
 }
@@ -74,6 +73,7 @@ impl<'s> Engine<'s> {
             entropy,
             booted_at: None,
             timer: None,
+            armed: None,
             share,
         }
     }

@@ -117,15 +117,25 @@ impl Engine<'_> {
     }
 
     fn store_message(&mut self, now: Millis, key: TaskKey, call: &SendCall<'_>) -> Result<Stamp, Fault> {
-        let message = &call.message;
-        // JSON is never shorter than what is stored of it, so this is enough.
-        let wanted = (message.raw_len() + call.output_modes.map_or(0, |modes| modes.raw().len())) as u32
-            / crate::config::BLOCK_BYTES as u32
-            * 17
-            / 16
-            + 4;
-        // Behind the message come its status and, for a task that is opened again, a new reserve.
+        let bytes = call.message.raw_len() + call.output_modes.map_or(0, |modes| modes.raw().len());
+        // JSON is hardly ever shorter than what is stored of it; line separators that get escaped can grow threefold.
+        let draft = self.draft_message(key, call, bytes).or_else(|_| self.draft_message(key, call, bytes * 3))?;
+        let stamp = self.next_stamp();
+        let slot = self.slots.get_mut(key).ok_or(Fault::new(FaultKind::Internal))?;
+        draft.append_to(&mut self.pool, &mut slot.chain, stamp, now, Kind::Message);
+        slot.newest_message = slot.chain.last;
+        self.wake_readers(key);
+        Ok(stamp)
+    }
+
+    /// Writes a message that may take so many bytes, after making room for them.
+    fn draft_message(&mut self, key: TaskKey, call: &SendCall<'_>, bytes: usize) -> Result<Draft, Fault> {
+        /// Behind the message come its status and, for a task that is opened again, a new reserve.
         const BEHIND: u32 = 2;
+        let wanted = Draft::blocks_for(bytes);
+        if wanted > self.share {
+            return Err(Fault::params("message", "is larger than a task may be"));
+        }
         let spare = self.slot(key).filter(|slot| slot.place == Place::Finished).map(|_| key);
         while self.blocks_of(key) + wanted > self.share && self.drop_oldest(key) {}
         self.make_room(wanted + BEHIND, spare);
@@ -134,22 +144,12 @@ impl Engine<'_> {
         if let Some(modes) = call.output_modes {
             draft.json(&mut self.pool, Tag::OutputModes, modes);
         }
-        write_message(&mut draft, &mut self.pool, message);
+        write_message(&mut draft, &mut self.pool, &call.message);
         if draft.is_full() {
-            let never = wanted > self.share;
             draft.discard(&mut self.pool);
-            return Err(if never {
-                Fault::params("message", "is larger than a task may be")
-            } else {
-                Fault::busy("the task log is full")
-            });
+            return Err(Fault::busy("the task log is full"));
         }
-        let stamp = self.next_stamp();
-        let slot = self.slots.get_mut(key).ok_or(Fault::new(FaultKind::Internal))?;
-        draft.append_to(&mut self.pool, &mut slot.chain, stamp, now, Kind::Message);
-        slot.newest_message = slot.chain.last;
-        self.wake_readers(key);
-        Ok(stamp)
+        Ok(draft)
     }
 
     /// Sends the task to a worker, unless one has it.
@@ -172,7 +172,7 @@ impl Engine<'_> {
             slot.place = Place::Queued;
             self.slots.push_back(&mut self.queued, key);
         }
-        self.wake_workers(key);
+        self.wake_idle_worker();
     }
 
     /// Makes an id of a kind that clients know: a version 4 UUID.

@@ -181,7 +181,9 @@ impl<'s> Slots<'s> {
     }
 
     pub(super) fn find(&self, id: Text<'_>) -> Option<TaskKey> {
-        self.visible().find(|(_, slot)| id.is(&slot.id)).map(|(key, _)| key)
+        // What does not fit into an id is the id of no task.
+        let id: Id = id.decode()?;
+        self.visible().find(|(_, slot)| slot.id == id).map(|(key, _)| key)
     }
 
     pub(super) fn push_back(&mut self, list: &mut List, key: TaskKey) {

@@ -57,7 +57,7 @@ impl Engine<'_> {
         let reader = &mut self.readers[index];
         remember(&mut reader.waker, waker);
         reader.wake_at = Some(wake_at);
-        self.timer_changed();
+        self.timer_set(wake_at);
     }
 
     pub(super) fn wake_readers(&mut self, task: TaskKey) {
@@ -76,6 +76,10 @@ impl Engine<'_> {
         slot.place = Place::Running;
         slot.run_message = slot.newest_message;
         self.jobs[worker].task = Some(key);
+        // Whoever queued several tasks has woken one worker: each wakes the next.
+        if !self.queued.is_empty() {
+            self.wake_idle_worker();
+        }
         Some(key)
     }
 
@@ -91,7 +95,7 @@ impl Engine<'_> {
     /// Wakes the worker at that time.
     pub(crate) fn wait_until(&mut self, worker: usize, at: Millis) {
         self.jobs[worker].wake_at = Some(at);
-        self.timer_changed();
+        self.timer_set(at);
     }
 
     /// The worker has let go of its task. What the client said meanwhile is answered by another run.
@@ -109,11 +113,14 @@ impl Engine<'_> {
     }
 
     pub(super) fn wake_workers(&mut self, task: TaskKey) {
-        let idle_too = self.slot(task).is_some_and(|slot| slot.place == Place::Queued);
-        for job in self.jobs.iter_mut() {
-            if job.task == Some(task) || (idle_too && job.task.is_none()) {
-                wake(&mut job.waker);
-            }
+        for job in self.jobs.iter_mut().filter(|job| job.task == Some(task)) {
+            wake(&mut job.waker);
+        }
+    }
+
+    pub(super) fn wake_idle_worker(&mut self) {
+        if let Some(job) = self.jobs.iter_mut().find(|job| job.task.is_none() && job.waker.is_some()) {
+            wake(&mut job.waker);
         }
     }
 
@@ -122,7 +129,8 @@ impl Engine<'_> {
     pub fn poll_timeout(&mut self, waker: &Waker) -> Option<Millis> {
         remember(&mut self.timer, waker);
         let jobs = self.jobs.iter().filter_map(|job| job.wake_at);
-        jobs.chain(self.readers.iter().filter_map(|reader| reader.wake_at)).min()
+        self.armed = jobs.chain(self.readers.iter().filter_map(|reader| reader.wake_at)).min();
+        self.armed
     }
 
     /// Wakes everybody whose time has come.
@@ -137,8 +145,11 @@ impl Engine<'_> {
         }
     }
 
-    fn timer_changed(&mut self) {
-        wake(&mut self.timer);
+    /// Somebody wants to be woken then: whoever waits for the clock must know if that is earlier than he thinks.
+    fn timer_set(&mut self, at: Millis) {
+        if self.armed.is_none_or(|armed| at < armed) {
+            wake(&mut self.timer);
+        }
     }
 
     /// Whether the answer to a message can be given: the task settled after it, or turned out to be a message.

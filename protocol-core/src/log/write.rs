@@ -43,6 +43,11 @@ impl Draft {
         draft
     }
 
+    /// Blocks that a record of so many bytes takes.
+    pub(crate) const fn blocks_for(bytes: usize) -> u32 {
+        (Header::BYTES + bytes).div_ceil(PAYLOAD) as u32
+    }
+
     /// Whether something did not fit.
     pub(crate) const fn is_full(&self) -> bool {
         self.full

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Runs everything: formatting, lints, host tests, and real clients against the real binary. Installs what it needs
+# (Debian packages if it may, PyPI and npm packages into a cache outside the checkout) and says what it does.
+#
+#   tests/full.sh            all steps; a step whose tools are missing is skipped and named at the end
+#   CI=true tests/full.sh    a skipped step is a failure
+set -uo pipefail
+
+cd "$(dirname "$0")/.." || exit 1
+export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-never}
+# One target folder for every checkout on this machine: a fresh clone does not build everything again.
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-${MOTE_CACHE:-$HOME/.cache/mote}/target}
+
+passed=()
+failed=()
+skipped=()
+
+# step NAME COMMAND...: runs it; status 77 means that a tool is missing
+step() {
+    local name=$1 status=0 start=$SECONDS
+    shift
+    printf '\n=== %s: %s\n' "$name" "$*"
+    "$@" || status=$?
+    case $status in
+        0) passed+=("$name ($((SECONDS - start)) s)") ;;
+        77) skipped+=("$name") ;;
+        *) failed+=("$name (status $status)") ;;
+    esac
+}
+
+# want COMMAND PACKAGE...: installs Debian packages if the command is missing and we may
+want() {
+    command -v "$1" >/dev/null && return 0
+    shift
+    if command -v apt-get >/dev/null && [ "$(id -u)" -eq 0 ]; then
+        echo "installing $*"
+        apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y "$@" >/dev/null
+    else
+        echo "missing: $* (as root on Debian: apt-get install $*)"
+    fi
+}
+
+tools() {
+    command -v cargo >/dev/null || { echo "cargo is missing: https://rustup.rs"; return 1; }
+    cargo --version
+    want curl curl
+    want python3 python3 python3-venv
+    want node nodejs
+    want npm npm
+    return 0
+}
+
+real_clients() { tests/with-sim.sh sensor tests/interop/run.sh; }
+readme() { tests/with-sim.sh sensor tests/readme.sh; }
+
+step tools tools
+step format cargo fmt --all --check
+step lints cargo clippy --workspace --all-targets -- -D warnings
+step lints-log cargo clippy -p firmware --features log -- -D warnings
+step tests cargo test --workspace
+step docs env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+step release cargo build --release -p host-sim
+step size tests/size/host.sh
+step readme readme
+step real-clients real_clients
+
+printf '\n=== summary\n'
+printf 'passed   %s\n' "${passed[@]}"
+[ ${#skipped[@]} -eq 0 ] || printf 'skipped  %s (a tool is missing, see above)\n' "${skipped[@]}"
+[ ${#failed[@]} -eq 0 ] || printf 'FAILED   %s\n' "${failed[@]}"
+if [ "${CI:-}" = true ] && [ ${#skipped[@]} -gt 0 ]; then
+    echo "CI: a skipped step is a failure"
+    exit 1
+fi
+[ ${#failed[@]} -eq 0 ]
