@@ -38,10 +38,10 @@ pub(crate) fn parse_wide(text: &str) -> Option<i64> {
         };
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
         let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        if !is_digits(whole) || !is_digits(fraction) || (whole.is_empty() && fraction.is_empty()) {
+        if whole.len() > MOST_DIGITS || !is_digits(whole) || !is_digits(fraction) || (whole.is_empty() && fraction.is_empty()) {
             return None;
         }
-        let mut milli = if whole.is_empty() { 0 } else { whole.parse::<i64>().ok()?.checked_mul(1000)? };
+        let mut milli = if whole.is_empty() { 0 } else { whole.parse::<i64>().ok()? * 1000 };
         for (digit, scale) in fraction.bytes().zip([100, 10, 1]) {
             milli += i64::from(digit - b'0') * scale;
         }
@@ -50,6 +50,9 @@ pub(crate) fn parse_wide(text: &str) -> Option<i64> {
         }
         Some(if negative { -milli } else { milli })
 }
+
+/// Digits before the point: far from where a sum could overflow.
+const MOST_DIGITS: usize = 12;
 
 /// Prints the point, and no more digits behind it than it needs.
 impl fmt::Display for Milli {
@@ -105,7 +108,7 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_number_or_too_large() {
-        for text in ["", "-", ".", "+.", "21,5", "1e3", "0x10", "1.2.3", "--1", "nan", "21.5C", "２", "2147483.648", "9999999999999999999999"] {
+        for text in ["", "-", ".", "+.", "21,5", "1e3", "0x10", "1.2.3", "--1", "nan", "21.5C", "２", "2147483.648", "9223372036854775.999", "99999999999999999999"] {
             assert_eq!(Milli::parse(text), None, "{text}");
         }
     }

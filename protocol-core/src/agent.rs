@@ -288,6 +288,14 @@ impl<'n, 's> TaskCx<'n, 's> {
         self.status(TaskState::InputRequired, &[Piece::Text(text)]).map(|()| Done::Told)
     }
 
+    /// Asks the client for credentials; what it sends next starts another run.
+    ///
+    /// # Errors
+    /// If the task is no longer ours.
+    pub fn ask_for_credentials(&mut self, text: fmt::Arguments<'_>) -> Result<Done, Stopped> {
+        self.status(TaskState::AuthRequired, &[Piece::Text(text)]).map(|()| Done::Told)
+    }
+
     /// Ends the task well, with words.
     ///
     /// # Errors

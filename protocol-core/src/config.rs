@@ -13,8 +13,8 @@ pub const SKILL_TEXT_MAX: usize = 256;
 /// Bytes of one block of the log's pool, its link included.
 pub const BLOCK_BYTES: usize = 64;
 
-/// Longest public URL the card can carry in bytes.
-pub const URL_MAX: usize = 128;
+/// Longest `Host` that the card can reflect in bytes, port included. A configured URL may be of any length.
+pub const HOST_MAX: usize = 128;
 
 /// A stream that has nothing to say sends a comment this often: clients with a read timeout of 5 s stay connected.
 pub const KEEPALIVE: crate::time::Millis = crate::time::Millis(3_500);

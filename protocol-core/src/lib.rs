@@ -1,4 +1,4 @@
-//! The protocol machine of Mote.
+#![doc = include_str!("../README.md")]
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -7,7 +7,7 @@ use core::{
 };
 
 use crate::{
-    config::URL_MAX,
+    config::HOST_MAX,
     dialect::{self, Choice, Dialect, Method, Served},
     encode::Encoder,
     engine::{self, Cursor, Engine, Page, TaskKey},
@@ -264,18 +264,21 @@ const NO_READER: Fault = Fault::busy("too many answers are being waited for");
 
 /// Where clients reach the agent: what was configured, else the host that the client asked.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PublicUrl {
-    text: heapless::String<URL_MAX>,
-    is_host: bool,
+pub(crate) struct PublicUrl<'s> {
+    configured: Option<&'s str>,
+    host: heapless::String<HOST_MAX>,
 }
 
-impl PublicUrl {
-    pub(crate) fn new(configured: Option<&str>, host: &str) -> Self {
-        let text = heapless::String::try_from(configured.unwrap_or(host)).unwrap_or_default();
-        Self { text, is_host: configured.is_none() }
+impl<'s> PublicUrl<'s> {
+    pub(crate) fn new(configured: Option<&'s str>, host: &str) -> Self {
+        // A host that is too long is no host of ours; the edge refuses it before it gets here.
+        Self { configured, host: heapless::String::try_from(host).unwrap_or_default() }
     }
 
     pub(crate) fn parts(&self) -> [&str; 3] {
-        if self.is_host { ["http://", &self.text, "/"] } else { ["", &self.text, ""] }
+        match self.configured {
+            Some(url) => ["", url, ""],
+            None => ["http://", &self.host, "/"],
+        }
     }
 }

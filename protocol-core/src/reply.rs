@@ -47,7 +47,7 @@ pub struct Reply<'n, 's> {
     id: RpcId,
     dialect: &'static Dialect,
     fault: Option<Fault>,
-    url: PublicUrl,
+    url: PublicUrl<'s>,
     reader: Option<Place<'n, 's>>,
     /// When to say that we are still here.
     keepalive_at: Millis,
@@ -114,7 +114,7 @@ impl<'n, 's> Reply<'n, 's> {
         Self { fault: Some(fault), is_stream: as_event, ..Self::document(node, id, dialect, encoder) }
     }
 
-    pub(crate) fn card(node: &'n Node<'s>, url: PublicUrl) -> Self {
+    pub(crate) fn card(node: &'n Node<'s>, url: PublicUrl<'s>) -> Self {
         let dialect = crate::dialect::fallback(node.identity.served, None);
         let stage = Stage::Document(Encoder::plain(CARD, &[]));
         Self { url, ..Self::new(node, RpcId::new(), dialect, stage) }

@@ -1,3 +1,5 @@
-//! Shared by the tests: a node in virtual time, and JSON one can ask questions of.
+//! Shared by the tests: a node in virtual time, an agent that does as it is told, and randomness that can be had again.
 
+pub mod random;
+pub mod script;
 pub mod world;

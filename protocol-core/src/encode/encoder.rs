@@ -20,7 +20,7 @@ pub(crate) struct Scene<'a, 's> {
     pub(crate) profile: &'a Profile<'a>,
     pub(crate) rpc_id: &'a str,
     pub(crate) fault: Option<&'a Fault>,
-    pub(crate) url: &'a PublicUrl,
+    pub(crate) url: &'a PublicUrl<'s>,
     pub(crate) serves: Served,
 }
 

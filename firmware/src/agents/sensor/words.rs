@@ -1,0 +1,141 @@
+//! A sentence as words: lower and upper case are the same, punctuation is nothing, numbers stand alone.
+
+use crate::milli::{self, Milli};
+
+/// The words of a sentence, one after the other. `200ms` is two words, `21.5` is one, and so are `<` and `>`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Words<'a>(&'a str);
+
+impl<'a> Words<'a> {
+    pub(super) const fn new(text: &'a str) -> Self {
+        Self(text)
+    }
+
+    /// Whether one of them is this one.
+    pub(super) fn has(mut self, word: &str) -> bool {
+        self.any(|other| is(other, word))
+    }
+
+    /// What the table says about the first word that is in it, and the words behind that one.
+    pub(super) fn look_up<T: Copy>(mut self, table: &[(&str, T)]) -> Option<(T, Self)> {
+        loop {
+            let word = self.next()?;
+            if let Some((_, found)) = table.iter().find(|(known, _)| is(word, known)) {
+                return Some((*found, self));
+            }
+        }
+    }
+
+    /// The number at the front.
+    pub(super) fn number(mut self) -> Option<Number<'a>> {
+        let text = self.next().filter(|word| number_len(word) > 0)?;
+        Some(Number { text, behind: self })
+    }
+
+    /// Every number, each with the words behind it.
+    pub(super) fn numbers(mut self) -> impl Iterator<Item = Number<'a>> {
+        core::iter::from_fn(move || {
+            loop {
+                let number = self.number();
+                self.next()?;
+                if number.is_some() {
+                    return number;
+                }
+            }
+        })
+    }
+}
+
+/// A number in a sentence.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Number<'a> {
+    text: &'a str,
+    /// The words behind it.
+    pub(super) behind: Words<'a>,
+}
+
+impl Number<'_> {
+    /// Its value, if it is one that can be: not `21,5`, and not out of range.
+    pub(super) fn milli(self) -> Option<Milli> {
+        Milli::parse(self.text)
+    }
+
+    /// Its value in thousandths, where it is no reading and may be larger.
+    pub(super) fn thousandths(self) -> Option<i64> {
+        milli::parse_wide(self.text)
+    }
+}
+
+impl<'a> Iterator for Words<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        loop {
+            let first = self.0.chars().next()?;
+            let len = match first {
+                '<' | '>' => 1,
+                _ if first.is_alphabetic() => {
+                    self.0.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(self.0.len())
+                }
+                _ => number_len(self.0),
+            };
+            let (word, rest) = self.0.split_at_checked(if len > 0 { len } else { first.len_utf8() })?;
+            self.0 = rest;
+            if len > 0 {
+                return Some(word);
+            }
+        }
+    }
+}
+
+/// Whether two words are the same.
+pub(super) fn is(word: &str, other: &str) -> bool {
+    word.eq_ignore_ascii_case(other)
+}
+
+/// Bytes of the number that a text begins with: a sign, digits, points and commas between digits.
+fn number_len(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let is_point = |at: usize| matches!(bytes.get(at), Some(b'.' | b',')) && is_digit(at + 1);
+    let mut end = usize::from(matches!(bytes.first(), Some(b'-' | b'+')));
+    if !is_digit(end) && !is_point(end) {
+        return 0;
+    }
+    while is_digit(end) || is_point(end) {
+        end += 1;
+    }
+    end
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use std::vec::Vec;
+
+    use super::Words;
+
+    #[test]
+    fn splits_sentences() {
+        for (text, words) in [
+            ("Read, please: the TEMPERATURE!", &["Read", "please", "the", "TEMPERATURE"][..]),
+            ("what's up?", &["what", "s", "up"]),
+            ("every 200ms for 5s.", &["every", "200", "ms", "for", "5", "s"]),
+            ("x>30.5°C, y<-2", &["x", ">", "30.5", "C", "y", "<", "-2"]),
+            ("co2 - 21,5 1,000 .5 5. +", &["co2", "21,5", "1,000", ".5", "5"]),
+            ("größe 🌡 ２ wi-fi", &["größe", "wi", "fi"]),
+            ("", &[]),
+            ("...---,,,", &[]),
+        ] {
+            assert_eq!(Words::new(text).collect::<Vec<_>>(), words, "{text}");
+        }
+    }
+
+    #[test]
+    fn finds_numbers_and_what_follows() {
+        let numbers: Vec<_> = Words::new("for 5 seconds 10 times 21,5").numbers().collect();
+        let values: Vec<_> = numbers.iter().map(|number| number.thousandths()).collect();
+        assert_eq!(values, [Some(5_000), Some(10_000), None]);
+        assert_eq!(numbers[1].behind.clone().next(), Some("times"));
+    }
+}
