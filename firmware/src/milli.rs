@@ -31,24 +31,28 @@ impl Milli {
 
 /// As [`Milli::parse`], for numbers that are no readings and may be larger.
 pub(crate) fn parse_wide(text: &str) -> Option<i64> {
-        let (negative, digits) = match text.as_bytes().first()? {
-            b'-' => (true, text.get(1..)?),
-            b'+' => (false, text.get(1..)?),
-            _ => (false, text),
-        };
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-        let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        if whole.len() > MOST_DIGITS || !is_digits(whole) || !is_digits(fraction) || (whole.is_empty() && fraction.is_empty()) {
-            return None;
-        }
-        let mut milli = if whole.is_empty() { 0 } else { whole.parse::<i64>().ok()? * 1000 };
-        for (digit, scale) in fraction.bytes().zip([100, 10, 1]) {
-            milli += i64::from(digit - b'0') * scale;
-        }
-        if fraction.as_bytes().get(3).is_some_and(|digit| *digit >= b'5') {
-            milli += 1;
-        }
-        Some(if negative { -milli } else { milli })
+    let (negative, digits) = match text.as_bytes().first()? {
+        b'-' => (true, text.get(1..)?),
+        b'+' => (false, text.get(1..)?),
+        _ => (false, text),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.len() > MOST_DIGITS
+        || !is_digits(whole)
+        || !is_digits(fraction)
+        || (whole.is_empty() && fraction.is_empty())
+    {
+        return None;
+    }
+    let mut milli = if whole.is_empty() { 0 } else { whole.parse::<i64>().ok()? * 1000 };
+    for (digit, scale) in fraction.bytes().zip([100, 10, 1]) {
+        milli += i64::from(digit - b'0') * scale;
+    }
+    if fraction.as_bytes().get(3).is_some_and(|digit| *digit >= b'5') {
+        milli += 1;
+    }
+    Some(if negative { -milli } else { milli })
 }
 
 /// Digits before the point: far from where a sum could overflow.
@@ -108,7 +112,23 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_number_or_too_large() {
-        for text in ["", "-", ".", "+.", "21,5", "1e3", "0x10", "1.2.3", "--1", "nan", "21.5C", "２", "2147483.648", "9223372036854775.999", "99999999999999999999"] {
+        for text in [
+            "",
+            "-",
+            ".",
+            "+.",
+            "21,5",
+            "1e3",
+            "0x10",
+            "1.2.3",
+            "--1",
+            "nan",
+            "21.5C",
+            "２",
+            "2147483.648",
+            "9223372036854775.999",
+            "99999999999999999999",
+        ] {
             assert_eq!(Milli::parse(text), None, "{text}");
         }
     }

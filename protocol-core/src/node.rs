@@ -216,6 +216,8 @@ impl<'s> Node<'s> {
         // A reader that knows where it was goes on there, unless what it has not seen is gone.
         let seen = seen.filter(|seen| *seen <= now.upto && !engine.missed_chunks(key, *seen));
         let has_unseen = seen.is_some_and(|seen| seen < newest);
+        // Behind the end of a task nothing will ever come: who has seen it all is shown it again, or refused.
+        let seen = seen.filter(|_| !ended || has_unseen);
         if ended && !has_unseen && !dialect.manners.shows_ended {
             return Err(Fault::because(FaultKind::TaskEnded, "there is nothing to subscribe to"));
         }

@@ -80,6 +80,8 @@ struct Stream {
     snapshot_due: bool,
     /// The task as it was at the beginning has been shown.
     snapshot_sent: bool,
+    /// Chunks were dropped before they could be sent.
+    missed: bool,
 }
 
 impl<'n, 's> Reply<'n, 's> {
@@ -145,7 +147,7 @@ impl<'n, 's> Reply<'n, 's> {
         history: History,
     ) -> Self {
         let snapshot_due = dialect.shapes.snapshot.is_some();
-        let stream = Stream { key, cursor, begun, history, snapshot_due, snapshot_sent: false };
+        let stream = Stream { key, cursor, begun, history, snapshot_due, snapshot_sent: false, missed: false };
         Self { reader: Some(reader), is_stream: true, ..Self::new(node, id, dialect, Stage::Between(stream)) }
     }
 
@@ -276,6 +278,11 @@ impl<'n, 's> Reply<'n, 's> {
         if let Some(reply) = find_reply(engine, stream.key, stream.begun) {
             return Some(Stage::Event(Encoder::event(rpc::RESULT_EVENT, shapes.reply_event, stream.key, reply), None));
         }
+        if stream.snapshot_due && engine.status(Snapshot { key: stream.key, upto: stream.begun }).is_none() {
+            // The beginning is gone before it could be shown: the stream begins now.
+            stream.begun = engine.snapshot(stream.key).upto;
+            stream.cursor = Cursor::behind(stream.begun);
+        }
         let begun = Snapshot { key: stream.key, upto: stream.begun };
         if stream.snapshot_due {
             stream.snapshot_due = false;
@@ -286,12 +293,18 @@ impl<'n, 's> Reply<'n, 's> {
             return Some(Stage::Event(encoder, (!ended).then_some(stream)));
         }
         loop {
-            let missed = engine.missed_chunks(stream.key, stream.cursor.stamp);
-            let (cursor, header) = engine.after(engine.snapshot(stream.key), stream.cursor)?;
+            stream.missed |= engine.missed_chunks(stream.key, stream.cursor.stamp);
+            let now = engine.snapshot(stream.key);
+            let (cursor, header) = engine.after(now, stream.cursor)?;
             stream.cursor = cursor;
+            let mut replaces = false;
             let (shape, is_final): (Ops, bool) = match header.kind {
                 Kind::Message | Kind::Reply => continue,
-                Kind::Chunk { .. } => (shapes.artifact_event, false),
+                Kind::Chunk { artifact, .. } => {
+                    // What came before it is gone, and perhaps was never sent.
+                    replaces = stream.missed && !engine.seen_before(now, artifact, cursor.stamp);
+                    (shapes.artifact_event, false)
+                }
                 Kind::Status(state) => {
                     // A question ends a stream when it is asked, not when it is an old one that is told again.
                     let is_new = cursor.stamp > stream.begun
@@ -304,7 +317,7 @@ impl<'n, 's> Reply<'n, 's> {
             };
             let mut encoder = Encoder::event(rpc::RESULT_EVENT, shape, stream.key, cursor);
             encoder.set_final(is_final);
-            encoder.set_replaces(missed);
+            encoder.set_replaces(replaces);
             return Some(Stage::Event(encoder, (!is_final).then_some(stream)));
         }
     }

@@ -1,10 +1,6 @@
 //! An agent for compatibility kits: what it does is chosen by how the client's `messageId` begins.
 
-use protocol_core::{
-    Access, Agent, Done, Piece, Profile, Skill, Stopped, TaskCx,
-    json::Json,
-    time::Millis,
-};
+use protocol_core::{Access, Agent, Done, Piece, Profile, Skill, Stopped, TaskCx, json::Json, time::Millis};
 
 /// The agent. It keeps nothing.
 #[derive(Clone, Copy, Debug, Default)]

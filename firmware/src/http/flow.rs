@@ -14,17 +14,7 @@ pub(super) struct Flow {
     last: Cell<bool>,
     answering: Cell<bool>,
     stopping: Cell<bool>,
-    reads: Cell<Reads>,
     writes: Cell<Writes>,
-}
-
-/// What the reading half does with the client's bytes.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reads {
-    #[default]
-    Pass,
-    /// Says that the client has hung up: nothing more is taken from it.
-    End,
 }
 
 /// What the writing half does with picoserve's bytes.
@@ -56,10 +46,9 @@ impl Flow {
         self.handled.get()
     }
 
-    /// Makes the current answer the last one, and stops reading.
+    /// Makes the current answer the last one. From here on the reading half says that the client has hung up.
     pub(super) fn close(&self) {
         self.last.set(true);
-        self.reads.set(Reads::End);
     }
 
     /// Is the current answer the last one, or was the one before?
@@ -79,10 +68,6 @@ impl Flow {
 
     pub(super) fn set_answering(&self, answering: bool) {
         self.answering.set(answering);
-    }
-
-    pub(super) fn reads(&self) -> Reads {
-        self.reads.get()
     }
 
     pub(super) fn writes(&self) -> Writes {

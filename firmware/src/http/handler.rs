@@ -1,6 +1,6 @@
 //! One request, from its head to the last byte of its answer.
 
-use core::{cell::Cell, marker::PhantomData};
+use core::{cell::Cell, future::poll_fn, marker::PhantomData, pin::pin, task::Poll};
 
 use picoserve::{
     ResponseSent, Timer,
@@ -63,7 +63,13 @@ where
             self.answer(request.parts, reply).await
         };
         // picoserve's own answer goes nowhere, or it fails and takes the connection with it.
-        self.flow.set_writes(if written.is_ok() { Writes::Drop } else { Writes::Fail });
+        self.flow.set_writes(match written {
+            Ok(()) => Writes::Drop,
+            Err(Broken) => {
+                self.flow.close();
+                Writes::Fail
+            }
+        });
         let connection = request.body_connection.finalize().await?;
         let sent = Response::empty(StatusCode::OK).write_to(connection, writer).await;
         self.flow.set_writes(Writes::Pass);
@@ -77,6 +83,7 @@ where
     S: Service,
     L: BaseWrite,
 {
+    /// Makes up an answer, and knows what becomes of the body.
     async fn reply<R: Read>(
         &self,
         parts: RequestParts<'_>,
@@ -195,6 +202,7 @@ where
         Reply::new(problem.status, Matter::Text("application/json", problem.text))
     }
 
+    /// Sends it.
     async fn answer(&self, parts: RequestParts<'_>, mut reply: Reply<'e, S::Answer<'e>>) -> Result<(), Broken> {
         let client = match (parts.method(), parts.http_version()) {
             ("HEAD", _) => Client::Head,
@@ -210,14 +218,23 @@ where
         sent
     }
 
-    /// Makes the first bytes of a document; a stream begins with its head.
+    /// Makes the first bytes of a document, as far as they come without a pause; a stream begins with its head.
     async fn begin<'f>(&self, reply: &mut Reply<'e, S::Answer<'e>>, buffer: &'f mut [u8]) -> Begun<'f> {
         let mut used = 0;
         let extent = loop {
             if reply.kind == Kind::EventStream || used == buffer.len() {
                 break Extent::Open;
             }
-            match self.flow.unless_stopped(reply.matter.fill(&mut buffer[used..])).await {
+            let filled = {
+                let mut fill = pin!(reply.matter.fill(&mut buffer[used..]));
+                match poll_fn(|cx| Poll::Ready(fill.as_mut().poll(cx))).await {
+                    Poll::Ready(filled) => Some(filled),
+                    // What is there may be all that a client needs to keep waiting: it must not be held back.
+                    Poll::Pending if used > 0 => break Extent::Open,
+                    Poll::Pending => self.flow.unless_stopped(fill).await,
+                }
+            };
+            match filled {
                 Some(Ok(0)) => break Extent::Whole,
                 Some(Ok(filled)) => used += filled,
                 Some(Err(Broken)) => {

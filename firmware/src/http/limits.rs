@@ -4,8 +4,8 @@ use picoserve::time::Duration;
 
 /// The numbers of the HTTP edge, all of them.
 ///
-/// What a buffer lent to [`serve`](super::serve) cannot hold lowers the limit silently: a head has to fit into the
-/// connection's buffer, a body into that buffer or into one of the shared ones.
+/// The buffers lent to [`serve`](super::serve) are limits, too, and the smaller number counts: a head has to fit into the
+/// connection's buffer, a body behind it or into one of the shared ones.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// Request line and headers together; 431 beyond.

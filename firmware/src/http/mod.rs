@@ -1,9 +1,12 @@
 //! The HTTP edge: picoserve between a socket and the agent, with the corners rounded off.
 //!
 //! ```text
-//! socket -> gate -> picoserve -> handler -> Service       a request, framing checked byte by byte
-//! socket <- link <- picoserve <- answer  <- Source        its answer, small writes gathered
+//! socket -> gate -> picoserve -> handler -> Service      a request, its framing checked byte by byte
+//! socket <- link <------------- answer   <- Source       its answer, small writes gathered
 //! ```
+//!
+//! picoserve reads heads and bodies, keeps connections and stops gracefully. Its answers are not used: they are flushed
+//! too often and cost too much memory (`answer.rs`, `socket.rs`).
 //!
 //! [`serve`] is all there is to one connection, on tokio and on embassy-net alike. It takes buffers and gives them back,
 //! allocates nothing and is cancelled by dropping it.

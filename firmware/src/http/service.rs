@@ -30,14 +30,14 @@ pub trait Service {
 pub trait Source {
     /// Fills `out`, which is never empty, with the next bytes and says how many; 0 is the end.
     ///
-    /// A document may take its time with the first bytes. A stream gives what there is and waits only when there is
-    /// nothing: whatever it gave before is on the wire by then.
+    /// An answer gives what there is and waits only when there is nothing: whatever it gave before is on the wire by
+    /// then. Until a document gives its first bytes its head waits, too.
     ///
     /// # Errors
     /// [`Broken`] if the rest cannot be sent. The client will notice.
     ///
     /// # Cancellation
-    /// Dropped while it waits when the device stops or the client is gone; it is not called again then.
+    /// May be dropped while it waits: nothing is lost, and the next call goes on there.
     fn fill(&mut self, out: &mut [u8]) -> impl Future<Output = Result<usize, Broken>>;
 }
 
@@ -152,6 +152,9 @@ impl<'h> BaseUrl<'h> {
     /// Checks a `Host` header. It is strict on purpose: what passes is reflected.
     #[must_use]
     pub fn from_host(host: &'h str) -> Option<Self> {
+        if host.len() > protocol_core::config::HOST_MAX {
+            return None;
+        }
         let (is_name, rest) = match host.strip_prefix('[') {
             Some(literal) => {
                 let (address, rest) = literal.split_once(']')?;

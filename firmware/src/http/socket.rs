@@ -18,7 +18,7 @@ use picoserve::{
 };
 
 use super::{
-    flow::{Flow, Reads, Writes},
+    flow::{Flow, Writes},
     gate::{Gate, Refused},
 };
 
@@ -92,9 +92,8 @@ impl<R: Read> Read for Inlet<'_, R> {
             return Ok(0);
         }
         loop {
-            match self.flow.reads() {
-                Reads::Pass => {}
-                Reads::End => return Ok(0),
+            if self.flow.is_last() {
+                return Ok(0);
             }
             if !self.tail.is_empty() {
                 let (now, later) = self.tail.split_at(self.tail.len().min(buf.len()));
@@ -204,7 +203,7 @@ impl<'b, W: BaseWrite> Link<'b, W> {
         Ok(())
     }
 
-    /// Writes a line and its CRLF. What is longer than the room is left out, to the end of the line.
+    /// Writes a line and its CRLF. A line longer than all of the room is left out: only a service's `ETag` could be.
     pub(super) async fn write_line(&mut self, line: fmt::Arguments<'_>) -> Result<(), W::Error> {
         if !self.gather_line(line) {
             self.send().await?;

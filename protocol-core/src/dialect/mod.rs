@@ -213,7 +213,11 @@ pub(crate) fn select(served: Served, method: &str, version: Option<&str>) -> Res
             } else {
                 fallback(served, version)
             };
-            Err((teller, Fault::new(FaultKind::MethodNotFound)))
+            let kind = match named {
+                Some(named) if !served.has(named) => FaultKind::VersionNotSupported,
+                _ => FaultKind::MethodNotFound,
+            };
+            Err((teller, Fault::new(kind)))
         }
     }
 }

@@ -328,8 +328,8 @@ fn state(value: Option<Json<'_>>) -> Result<Option<TaskState>, Fault> {
 fn part(value: Json<'_>) -> Result<Part<'_>, Fault> {
     let [words, raw, url, data, media_type, filename, metadata] =
         members(value, ["text", "raw", "url", "data", "mediaType", "filename", "metadata"], "message.parts")?;
-    // `data` is any JSON: a `null` is a value there.
-    let data = data.or_else(|| value.member("data"));
+    // `data` is any JSON: a `null` is a value there, unless another content says that it is a member left out.
+    let data = if words.or(raw).or(url).is_none() { data.or_else(|| value.member("data")) } else { data };
     Ok(Part {
         content: one_content([
             text(words, "message.parts.text")?.map(Content::Text),

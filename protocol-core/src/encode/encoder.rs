@@ -161,6 +161,7 @@ impl Encoder {
             self.offset = 0;
             let Some(frame) = self.frames.last_mut() else { break };
             match next {
+                Next::Gone => return Err(Gone),
                 Next::Step => {
                     frame.at += 1;
                     frame.returned = false;
@@ -210,6 +211,7 @@ impl Encoder {
                     self.chunk = status;
                     return Next::Into(ops);
                 }
+                return Next::Gone;
             }
             Op::Each(list, ops) => {
                 if returned {
@@ -265,7 +267,12 @@ impl Encoder {
         let engine = scene.engine;
         match list {
             List::Tasks => match self.page.as_mut().and_then(|page| page.advance(engine)) {
-                Some(snapshot) => self.snapshot = snapshot,
+                Some(snapshot) => {
+                    self.snapshot = snapshot;
+                    // Places in the log of the task before say nothing about this one.
+                    self.record = Cursor::START;
+                    self.chunk = Cursor::START;
+                }
                 None => return false,
             },
             List::History => match engine.next_message(self.snapshot, self.record) {
@@ -392,6 +399,7 @@ impl Encoder {
 enum Next {
     Step,
     Into(Ops),
+    Gone,
 }
 
 impl Scene<'_, '_> {

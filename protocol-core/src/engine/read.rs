@@ -2,7 +2,7 @@
 
 use super::{Engine, Slot, TaskKey};
 use crate::{
-    json::Text,
+    json::{self, Text},
     log::{BlockIndex, Header, Items, Kind, NIL, Pool, Span, Stamp},
     model::TaskState,
     time::Millis,
@@ -13,8 +13,15 @@ use crate::{
 pub(crate) struct Cursor {
     pub(crate) record: BlockIndex,
     pub(crate) stamp: Stamp,
-    /// Whether such a record can be dropped while its task lives.
-    droppable: bool,
+    fate: Fate,
+}
+
+/// Whether a record can be dropped while its task lives. Of each kind the oldest goes first, and the newest stays.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    Stays,
+    GoesAsChunk,
+    GoesAsStatus,
 }
 
 impl Cursor {
@@ -23,12 +30,16 @@ impl Cursor {
 
     /// Behind the record of that stamp, wherever it is.
     pub(crate) const fn behind(stamp: Stamp) -> Self {
-        Self { record: NIL, stamp, droppable: true }
+        Self { record: NIL, stamp, fate: Fate::Stays }
     }
 
     fn at(record: BlockIndex, header: &Header) -> Self {
-        let droppable = matches!(header.kind, Kind::Chunk { .. } | Kind::Status(_));
-        Self { record, stamp: header.stamp, droppable }
+        let fate = match header.kind {
+            Kind::Chunk { .. } => Fate::GoesAsChunk,
+            Kind::Status(_) => Fate::GoesAsStatus,
+            Kind::Message | Kind::Reply => Fate::Stays,
+        };
+        Self { record, stamp: header.stamp, fate }
     }
 }
 
@@ -61,7 +72,11 @@ impl Engine<'_> {
     pub(crate) fn stands(&self, key: TaskKey, cursor: Cursor) -> bool {
         self.slot(key).is_some_and(|slot| {
             cursor.record != NIL
-                && (!cursor.droppable || cursor.stamp > slot.dropped_upto || cursor.stamp == slot.status_stamp)
+                && match cursor.fate {
+                    Fate::Stays => true,
+                    Fate::GoesAsChunk => cursor.stamp > slot.dropped_chunks_upto,
+                    Fate::GoesAsStatus => cursor.stamp > slot.dropped_statuses_upto,
+                }
         })
     }
 
@@ -163,7 +178,8 @@ impl Engine<'_> {
         }
     }
 
-    fn seen_before(&self, snapshot: Snapshot, artifact: u16, stamp: Stamp) -> bool {
+    /// Whether an earlier chunk of the artifact is left.
+    pub(crate) fn seen_before(&self, snapshot: Snapshot, artifact: u16, stamp: Stamp) -> bool {
         self.next_chunk(Snapshot { upto: stamp - 1, ..snapshot }, artifact, Cursor::START).is_some()
     }
 
@@ -190,7 +206,26 @@ impl Engine<'_> {
         Some(bytes)
     }
 
-    /// Whether a span holds exactly that text.
+    /// Whether a span holds that text, which stands there escaped as we escape.
+    pub(crate) fn span_says(&self, span: Span, text: &str) -> bool {
+        let mut at = span.at;
+        let mut left = span.len as usize;
+        let mut same = true;
+        json::escape(text, &mut |piece: &str| {
+            let mut rest = piece.as_bytes();
+            while same && !rest.is_empty() {
+                let mut found = [0; 16];
+                let n = rest.len().min(found.len());
+                at = self.pool.read(at, &mut found[..n]);
+                same = n <= left && found[..n] == rest[..n];
+                left = left.saturating_sub(n);
+                rest = &rest[n..];
+            }
+        });
+        same && left == 0
+    }
+
+    /// Whether a span holds exactly these bytes.
     pub(crate) fn span_is(&self, span: Span, text: &str) -> bool {
         if span.len as usize != text.len() {
             return false;

@@ -5,12 +5,15 @@ use super::{
     Engine, TaskKey,
     slot::{Place, Slot},
 };
-use crate::log::{self, Header, Kind, NIL};
+use crate::log::{self, Draft, Header, Kind, NIL};
 
 impl Engine<'_> {
-    /// Evicts the finished task that may go first. False if there is none.
-    pub(super) fn evict_one(&mut self) -> bool {
-        let Some(key) = self.slots.front(&self.finished) else { return false };
+    /// Evicts the finished task that may go first, other than `spare`. False if there is none.
+    pub(super) fn evict_one(&mut self, spare: Option<TaskKey>) -> bool {
+        let first = self.slots.front(&self.finished);
+        let Some(key) = first.filter(|key| Some(*key) != spare).or_else(|| self.slots.behind(first?)) else {
+            return false;
+        };
         self.evict(key);
         true
     }
@@ -27,11 +30,31 @@ impl Engine<'_> {
     /// Frees blocks until `wanted` are available, as far as finished tasks have them. `spare` is not evicted.
     pub(super) fn make_room(&mut self, wanted: u32, spare: Option<TaskKey>) -> bool {
         while self.pool.available() < wanted {
-            if self.slots.front(&self.finished).is_none_or(|first| Some(first) == spare) || !self.evict_one() {
+            if !self.evict_one(spare) {
                 return false;
             }
         }
         true
+    }
+
+    /// Blocks that could be had by evicting every finished task but `spare`.
+    pub(super) fn evictable(&self, spare: Option<TaskKey>) -> u32 {
+        self.slots.finished().filter(|(key, _)| Some(*key) != spare).map(|(_, slot)| slot.chain.blocks).sum()
+    }
+
+    /// Blocks that dropping the oldest pieces of a task would give back, until that is `enough` or nothing is left.
+    pub(super) fn droppable(&self, key: TaskKey, enough: u32) -> u32 {
+        let Some(slot) = self.slots.get(key).filter(|slot| !slot.chain.is_empty()) else { return 0 };
+        let mut blocks = 0;
+        let mut record = slot.chain.first;
+        while record != NIL && blocks < enough {
+            let header = Header::read(&self.pool, record);
+            if may_go(slot, record, &header) {
+                blocks += Draft::blocks_for(header.len as usize);
+            }
+            record = header.next;
+        }
+        blocks
     }
 
     /// Drops the oldest artifact chunk or passed status of a task. False if it has none that may go.
@@ -42,10 +65,10 @@ impl Engine<'_> {
         while record != NIL {
             let header = Header::read(&self.pool, record);
             if may_go(slot, record, &header) {
-                if matches!(header.kind, Kind::Chunk { .. }) {
-                    slot.dropped_chunks_upto = slot.dropped_chunks_upto.max(header.stamp);
+                match header.kind {
+                    Kind::Chunk { .. } => slot.dropped_chunks_upto = header.stamp,
+                    _ => slot.dropped_statuses_upto = header.stamp,
                 }
-                slot.dropped_upto = slot.dropped_upto.max(header.stamp);
                 log::remove(&mut self.pool, &mut slot.chain, before, record);
                 return true;
             }

@@ -7,9 +7,9 @@ use super::{
     slot::{Id, Place, Slot},
 };
 use crate::{
-    json::{Json, Text},
-    log::{Draft, Kind, Stamp, Tag},
-    model::{Content, Fault, FaultKind, Message, Profile, SendCall, TaskName, TaskState},
+    json::{self, Json, Text},
+    log::{Draft, ITEM_HEAD, Kind, Stamp, Tag},
+    model::{Content, Fault, FaultKind, Profile, SendCall, TaskName, TaskState},
     time::Millis,
 };
 
@@ -53,11 +53,15 @@ impl Engine<'_> {
             }
             TaskName::Named(id) => self.find(id),
         };
+        if let Some(key) = known {
+            self.check_follow_up(key, call, manners)?;
+        }
+        let blocks = self.check_room(known, call)?;
         let key = match known {
-            Some(key) => self.check_follow_up(key, call, manners)?,
+            Some(key) => key,
             None => self.create(call, manners)?,
         };
-        match self.store_message(now, key, call) {
+        match self.store_message(now, key, call, blocks) {
             Ok(message) => {
                 self.queue(now, key);
                 Ok(Sent { key, message, upto: self.stamp })
@@ -71,7 +75,7 @@ impl Engine<'_> {
         }
     }
 
-    fn check_follow_up(&self, key: TaskKey, call: &SendCall<'_>, manners: Manners) -> Result<TaskKey, Fault> {
+    fn check_follow_up(&self, key: TaskKey, call: &SendCall<'_>, manners: Manners) -> Result<(), Fault> {
         let slot = self.slot(key).ok_or(Fault::new(FaultKind::TaskNotFound))?;
         if call.context.is_some_and(|context| !context.is(&slot.context)) {
             return Err(Fault::params("message.contextId", "is not the context of the task"));
@@ -79,7 +83,27 @@ impl Engine<'_> {
         if slot.state.is_terminal() && !manners.reopens {
             return Err(Fault::new(FaultKind::TaskEnded));
         }
-        Ok(key)
+        Ok(())
+    }
+
+    /// Whether a message finds room, and how many blocks it takes. Looks only: who is refused has cost nobody a task.
+    fn check_room(&self, known: Option<TaskKey>, call: &SendCall<'_>) -> Result<u32, Fault> {
+        let wanted = Draft::blocks_for(stored_len(call));
+        if wanted.saturating_add(STATUSES) > self.share {
+            return Err(Fault::params("message", "is larger than a task may be"));
+        }
+        let excess = known.map_or(0, |key| (self.blocks_of(key) + wanted + STATUSES).saturating_sub(self.share));
+        let dropped = known.map_or(0, |key| self.droppable(key, excess));
+        if dropped < excess {
+            return Err(Fault::busy("the log of this task is full"));
+        }
+        if known.is_none() && self.slots.used() == self.slots.capacity() && self.finished.is_empty() {
+            return Err(Fault::busy("the task table is full"));
+        }
+        if self.pool.available() + self.evictable(known) + dropped < wanted + BEHIND {
+            return Err(Fault::busy("the task log is full"));
+        }
+        Ok(wanted)
     }
 
     fn create(&mut self, call: &SendCall<'_>, manners: Manners) -> Result<TaskKey, Fault> {
@@ -91,7 +115,7 @@ impl Engine<'_> {
             Some(context) => decode_id(context, "contextId")?,
             None => self.new_id(),
         };
-        if self.slots.used() == self.slots.capacity() && !self.evict_one() {
+        if self.slots.used() == self.slots.capacity() && !self.evict_one(None) {
             return Err(Fault::busy("the task table is full"));
         }
         self.make_room(1, None);
@@ -116,40 +140,24 @@ impl Engine<'_> {
         }
     }
 
-    fn store_message(&mut self, now: Millis, key: TaskKey, call: &SendCall<'_>) -> Result<Stamp, Fault> {
-        let bytes = call.message.raw_len() + call.output_modes.map_or(0, |modes| modes.raw().len());
-        // JSON is hardly ever shorter than what is stored of it; line separators that get escaped can grow threefold.
-        let draft = self.draft_message(key, call, bytes).or_else(|_| self.draft_message(key, call, bytes * 3))?;
+    fn store_message(&mut self, now: Millis, key: TaskKey, call: &SendCall<'_>, blocks: u32) -> Result<Stamp, Fault> {
+        while self.blocks_of(key) + blocks + STATUSES > self.share && self.drop_oldest(key) {}
+        self.make_room(blocks + BEHIND, Some(key));
+        let mut draft = Draft::new(&mut self.pool, blocks);
+        each_item(call, |tag, item| match item {
+            Stored::Escaped(text) => draft.escaped(&mut self.pool, tag, text),
+            Stored::Json(value) => draft.json(&mut self.pool, tag, value),
+        });
+        if draft.is_full() {
+            draft.discard(&mut self.pool);
+            return Err(Fault::busy("the task log is full"));
+        }
         let stamp = self.next_stamp();
         let slot = self.slots.get_mut(key).ok_or(Fault::new(FaultKind::Internal))?;
         draft.append_to(&mut self.pool, &mut slot.chain, stamp, now, Kind::Message);
         slot.newest_message = slot.chain.last;
         self.wake_readers(key);
         Ok(stamp)
-    }
-
-    /// Writes a message that may take so many bytes, after making room for them.
-    fn draft_message(&mut self, key: TaskKey, call: &SendCall<'_>, bytes: usize) -> Result<Draft, Fault> {
-        /// Behind the message come its status and, for a task that is opened again, a new reserve.
-        const BEHIND: u32 = 2;
-        let wanted = Draft::blocks_for(bytes);
-        if wanted > self.share {
-            return Err(Fault::params("message", "is larger than a task may be"));
-        }
-        let spare = self.slot(key).filter(|slot| slot.place == Place::Finished).map(|_| key);
-        while self.blocks_of(key) + wanted > self.share && self.drop_oldest(key) {}
-        self.make_room(wanted + BEHIND, spare);
-        let budget = self.share.saturating_sub(self.blocks_of(key)).min(self.pool.available().saturating_sub(BEHIND));
-        let mut draft = Draft::new(&mut self.pool, budget);
-        if let Some(modes) = call.output_modes {
-            draft.json(&mut self.pool, Tag::OutputModes, modes);
-        }
-        write_message(&mut draft, &mut self.pool, &call.message);
-        if draft.is_full() {
-            draft.discard(&mut self.pool);
-            return Err(Fault::busy("the task log is full"));
-        }
-        Ok(draft)
     }
 
     /// Sends the task to a worker, unless one has it.
@@ -170,6 +178,8 @@ impl Engine<'_> {
         self.submit(now, key);
         if let Some(slot) = self.slots.get_mut(key) {
             slot.place = Place::Queued;
+            // How long it takes is for the next run to say.
+            slot.slow = false;
             self.slots.push_back(&mut self.queued, key);
         }
         self.wake_idle_worker();
@@ -198,12 +208,31 @@ fn decode_id(id: Text<'_>, field: &'static str) -> Result<Id, Fault> {
     id.decode().ok_or(Fault::params(field, "is longer than an id may be"))
 }
 
-fn write_message(draft: &mut Draft, pool: &mut crate::log::Pool<'_>, message: &Message<'_>) {
+/// Blocks of a task's share behind a message: that it was submitted, and one word of the agent.
+const STATUSES: u32 = 2;
+
+/// Blocks of the pool behind a message: its status, and the reserve of a task that is new or opened again.
+const BEHIND: u32 = 2;
+
+/// An item of a message as it is stored.
+enum Stored<'a> {
+    /// Text, escaped as it came.
+    Escaped(&'a str),
+    /// JSON, without its white space.
+    Json(Json<'a>),
+}
+
+/// Everything that is stored of a message, in its order.
+fn each_item<'a>(call: &SendCall<'a>, mut put: impl FnMut(Tag, Stored<'a>)) {
+    let message = &call.message;
+    if let Some(modes) = call.output_modes {
+        put(Tag::OutputModes, Stored::Json(modes));
+    }
     if let Some(id) = message.id {
-        draft.escaped(pool, Tag::MessageId, id.escaped());
+        put(Tag::MessageId, Stored::Escaped(id.escaped()));
     }
     if message.from_agent {
-        draft.escaped(pool, Tag::FromAgent, "");
+        put(Tag::FromAgent, Stored::Escaped(""));
     }
     for (tag, value) in [
         (Tag::Metadata, message.metadata),
@@ -211,25 +240,39 @@ fn write_message(draft: &mut Draft, pool: &mut crate::log::Pool<'_>, message: &M
         (Tag::References, message.references),
     ] {
         if let Some(value) = value {
-            draft.json(pool, tag, value);
+            put(tag, Stored::Json(value));
         }
     }
     for part in message.parts.iter() {
         match part.content {
-            Content::Text(text) => draft.escaped(pool, Tag::Text, text.escaped()),
-            Content::Raw(base64) => draft.escaped(pool, Tag::Raw, base64.escaped()),
-            Content::Url(url) => draft.escaped(pool, Tag::Url, url.escaped()),
-            Content::Data(data) => draft.json(pool, Tag::Data, data),
+            Content::Text(text) => put(Tag::Text, Stored::Escaped(text.escaped())),
+            Content::Raw(base64) => put(Tag::Raw, Stored::Escaped(base64.escaped())),
+            Content::Url(url) => put(Tag::Url, Stored::Escaped(url.escaped())),
+            Content::Data(data) => put(Tag::Data, Stored::Json(data)),
         }
         for (tag, text) in [(Tag::MediaType, part.media_type), (Tag::Filename, part.filename)] {
             if let Some(text) = text {
-                draft.escaped(pool, tag, text.escaped());
+                put(tag, Stored::Escaped(text.escaped()));
             }
         }
         if let Some(metadata) = part.metadata {
-            draft.json(pool, Tag::PartMetadata, metadata);
+            put(Tag::PartMetadata, Stored::Json(metadata));
         }
     }
+}
+
+/// Bytes that the items of a message take.
+fn stored_len(call: &SendCall<'_>) -> usize {
+    let mut len = 0usize;
+    each_item(call, |_, item| {
+        len = len.saturating_add(ITEM_HEAD);
+        let mut count = |text: &str| len = len.saturating_add(text.len());
+        match item {
+            Stored::Escaped(text) => json::separate(text, &mut count),
+            Stored::Json(value) => json::compact(value, &mut count),
+        }
+    });
+    len
 }
 
 /// The media types of the message must be among those of the card, and the client must be able to use one that the
@@ -274,15 +317,6 @@ fn mode_covers(mode: &str, media_type: Text<'_>) -> bool {
         Some("*/") => true,
         Some(prefix) => prefix.chars().all(|c| characters.next() == Some(c)),
         None => characters.eq(mode.chars()),
-    }
-}
-
-impl Message<'_> {
-    fn raw_len(&self) -> usize {
-        let json = [self.metadata, self.extensions, self.references];
-        json.into_iter().flatten().map(|value| value.raw().len()).sum::<usize>()
-            + self.parts.raw_len()
-            + self.id.map_or(0, |id| id.escaped().len())
     }
 }
 

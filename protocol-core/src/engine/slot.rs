@@ -59,9 +59,9 @@ pub(crate) struct Slot {
     /// The newest artifact chunk: the next one is usually of the same artifact.
     pub(super) last_chunk: Option<(BlockIndex, Stamp)>,
     pub(super) artifacts: u16,
-    /// The highest stamp of any record that was dropped, and of any chunk.
-    pub(super) dropped_upto: Stamp,
+    /// The highest stamp of any chunk that was dropped, and of any status: what is newer of the same kind stands.
     pub(super) dropped_chunks_upto: Stamp,
+    pub(super) dropped_statuses_upto: Stamp,
     /// A block set aside so that the end can always be told.
     pub(super) reserve: BlockIndex,
     /// Nobody has been told of a task yet: the agent may still answer with a message.
@@ -90,8 +90,8 @@ impl Slot {
         newest_message: 0,
         last_chunk: None,
         artifacts: 0,
-        dropped_upto: 0,
         dropped_chunks_upto: 0,
+        dropped_statuses_upto: 0,
         reserve: 0,
         tentative: false,
         hidden: false,
@@ -180,6 +180,14 @@ impl<'s> Slots<'s> {
         })
     }
 
+    /// Every task that may be evicted, in no order.
+    pub(super) fn finished(&self) -> impl Iterator<Item = (TaskKey, &Slot)> {
+        self.slots[..self.fresh as usize].iter().enumerate().filter_map(|(index, slot)| {
+            (slot.place == Place::Finished)
+                .then_some((TaskKey { index: index as u32, generation: slot.generation }, slot))
+        })
+    }
+
     pub(super) fn find(&self, id: Text<'_>) -> Option<TaskKey> {
         // What does not fit into an id is the id of no task.
         let id: Id = id.decode()?;
@@ -223,6 +231,15 @@ impl<'s> Slots<'s> {
     }
 
     pub(super) fn front(&self, list: &List) -> Option<TaskKey> {
-        (list.head != NIL).then(|| TaskKey { index: list.head, generation: self.slots[list.head as usize].generation })
+        self.key_at(list.head)
+    }
+
+    /// The one behind it in its list.
+    pub(super) fn behind(&self, key: TaskKey) -> Option<TaskKey> {
+        self.key_at(self.slots[key.index as usize].next)
+    }
+
+    fn key_at(&self, index: u32) -> Option<TaskKey> {
+        (index != NIL).then(|| TaskKey { index, generation: self.slots[index as usize].generation })
     }
 }

@@ -112,8 +112,10 @@ impl Engine<'_> {
         self.queued.is_empty() && self.jobs.iter().any(|job| job.task.is_none() && job.waker.is_some())
     }
 
-    pub(super) fn wake_workers(&mut self, task: TaskKey) {
+    /// A run is over, whether its worker knows or not: the next run of the task may begin first, and is another's.
+    pub(super) fn release_workers(&mut self, task: TaskKey) {
         for job in self.jobs.iter_mut().filter(|job| job.task == Some(task)) {
+            job.task = None;
             wake(&mut job.waker);
         }
     }

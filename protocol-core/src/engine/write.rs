@@ -112,6 +112,8 @@ impl Engine<'_> {
         let slot = self.slots.get(key).filter(|slot| !slot.state.is_terminal()).ok_or(Refused::Over)?;
         let known = self.artifact_number(key, chunk.artifact);
         let number = known.unwrap_or(slot.artifacts);
+        // Numbers are never given twice: a task that has used them all has no room for another artifact.
+        let artifacts = slot.artifacts.max(number.checked_add(1).ok_or(Refused::Full)?);
         let draft = self.draft(key, |draft, pool| {
             draft.text(pool, Tag::ArtifactId, format_args!("{}", chunk.artifact));
             if let Some(description) = chunk.description {
@@ -125,7 +127,7 @@ impl Engine<'_> {
         let stamp = self.append(now, key, kind, draft);
         let slot = self.slots.get_mut(key).ok_or(Refused::Over)?;
         slot.last_chunk = Some((slot.chain.last, stamp));
-        slot.artifacts = slot.artifacts.max(number + 1);
+        slot.artifacts = artifacts;
         slot.tentative = false;
         self.wake_readers(key);
         Ok(stamp)
@@ -191,9 +193,10 @@ impl Engine<'_> {
                 self.slots.remove(&mut self.queued, key);
             }
             self.slots.push_back(&mut self.finished, key);
-            self.wake_workers(key);
+            self.release_workers(key);
         } else if state.is_interrupted() {
             slot.place = Place::Asking;
+            self.release_workers(key);
         }
     }
 
@@ -240,7 +243,7 @@ impl Engine<'_> {
             let header = Header::read(&self.pool, record);
             if let Kind::Chunk { artifact, .. } = header.kind {
                 let items = header.items(&self.pool, record);
-                if items.find(&self.pool, Tag::ArtifactId).is_some_and(|span| self.span_is(span, id)) {
+                if items.find(&self.pool, Tag::ArtifactId).is_some_and(|span| self.span_says(span, id)) {
                     return Some(artifact);
                 }
             }

@@ -17,7 +17,7 @@ mod tests;
 
 pub(crate) use pool::Block;
 pub(crate) use pool::{Pool, Position};
-pub(crate) use record::{Header, Item, Items, Kind, Span, Tag};
+pub(crate) use record::{Header, ITEM_HEAD, Item, Items, Kind, Span, Tag};
 pub(crate) use write::{Draft, clear, remove};
 
 /// The index of a block; of a record, the index of its first block.

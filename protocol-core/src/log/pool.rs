@@ -146,10 +146,12 @@ impl<'s> Pool<'s> {
             let n = tail.len().min(bytes.len() - done);
             tail[..n].copy_from_slice(&bytes[done..done + n]);
             done += n;
-            at = self.advance(at, n);
-            if n == 0 {
+            let next = self.advance(at, n);
+            // Only the end of the chain gets no further: the end of a block is the beginning of the next one.
+            if next == at {
                 break;
             }
+            at = next;
         }
     }
 }

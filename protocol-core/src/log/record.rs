@@ -129,7 +129,7 @@ impl Tag {
 }
 
 /// Bytes of an item before its content: the tag and a length of three bytes.
-pub(super) const ITEM_HEAD: usize = 4;
+pub(crate) const ITEM_HEAD: usize = 4;
 
 /// Bytes somewhere in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

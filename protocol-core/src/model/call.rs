@@ -148,11 +148,6 @@ impl<'a> Parts<'a> {
         Ok(Self { array, decode })
     }
 
-    /// Bytes of the array as it came.
-    pub(crate) fn raw_len(&self) -> usize {
-        self.array.raw().len()
-    }
-
     /// The parts in their order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Part<'a>> + use<'a> {
         let decode = self.decode;

@@ -21,6 +21,17 @@ fn an_answer_that_fits_has_a_length_and_a_longer_one_has_chunks() {
 }
 
 #[test]
+fn a_document_that_pauses_is_not_held_back() {
+    let server = Server::start();
+    let mut client = server.connect();
+    client.send(call(r#"{"do":"pause","n":3}"#));
+    let (status, head) = client.head();
+    assert_eq!(status, 200);
+    assert!(head.contains("Transfer-Encoding: chunked"), "{head}");
+    assert_eq!(client.chunk(), toy::document(3).as_bytes());
+}
+
+#[test]
 fn any_size_of_buffers_gives_the_same_bytes() {
     for (answer_bytes, transmit_bytes) in
         [(64, 128), (100, 130), (1000, 128), (128, 4096), (4096, 2048), (300_000, 1000)]

@@ -180,6 +180,61 @@ fn an_answer_leaves_in_as_few_pieces_as_it_can() {
 }
 
 #[test]
+fn whatever_is_sent_is_answered_and_never_by_picoserve() {
+    let words = [
+        "GET ",
+        "POST ",
+        "HEAD ",
+        "/ ",
+        "/rpc ",
+        "HTTP/1.1\r\n",
+        "HTTP/1.0\r\n",
+        "HTTP/1.1",
+        "\r\n",
+        "\r\n\r\n",
+        "Host: a\r\n",
+        "Content-Length: ",
+        "2\r\n",
+        "18446744073709551615\r\n",
+        "Transfer-Encoding: chunked\r\n",
+        "Expect: 100-continue\r\n",
+        "Content-Type: application/json\r\n",
+        "{}",
+        "\0",
+        "\u{e4}",
+        ":",
+        " ",
+        "\n",
+        "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n",
+    ];
+    let mut state = 0x9e37_79b9_u32;
+    for _ in 0..3000 {
+        let mut input = String::new();
+        for _ in 0..8 {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            input += words[state as usize % words.len()];
+        }
+        let (ending, _) = run(async |mut pipe| {
+            pipe.write_all(input.as_bytes()).await.expect("a server");
+            pipe.shutdown().await.expect("a server");
+            let text = read_all(pipe).await;
+            assert_eq!(
+                text.starts_with("HTTP/1.1 "),
+                !input.trim_matches(['\r', '\n']).is_empty(),
+                "{input:?} got {text:?}"
+            );
+            for own in ["Bad Request Line", "Invalid Header line", "Unexpected EOF"] {
+                assert!(!text.contains(own), "{input:?} got {text:?}");
+            }
+        });
+        assert_eq!(ending, Ending::Closed, "{input:?}");
+    }
+}
+
+#[test]
 fn the_future_of_a_connection_has_a_size() {
     let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {

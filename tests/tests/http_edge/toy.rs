@@ -21,6 +21,7 @@ impl Service for Toy {
             "quiet" => (Kind::EventStream, Answer::Events { next: 0, count: n, then: Then::Wait }),
             "endless" => (Kind::EventStream, Answer::Events { next: 0, count: usize::MAX, then: Then::End }),
             "document" => (Kind::Json, document(n).into_bytes().into()),
+            "pause" => (Kind::Json, Answer::Bytes { bytes: document(n).into_bytes(), at: 0, then: Then::Wait }),
             "broken" => (Kind::Json, Answer::Bytes { bytes: document(n).into_bytes(), at: 0, then: Then::Break }),
             "never" => (Kind::Json, Answer::Events { next: 0, count: 0, then: Then::Wait }),
             _ => (Kind::Json, echo(&call).into_bytes().into()),

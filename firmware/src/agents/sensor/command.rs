@@ -13,6 +13,10 @@ use protocol_core::{
 
 use super::{
     reading::Scale,
+    vocabulary::{
+        AGAIN, ARTICLES, BOUNDS, EVERY_WORDS, FILLERS, FOR_WORDS, POSITIONS, SCALES, SKILLS, Side, UNITS, Unit, VERBS,
+        Verb,
+    },
     words::{Words, is},
 };
 use crate::{
@@ -23,18 +27,40 @@ use crate::{
 /// A request that was understood. Sensors and actuators are places in the board's lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Command {
-    Read { sensor: usize, scale: Option<Scale> },
-    Watch { sensor: usize, scale: Option<Scale>, plan: Plan },
-    Alert { sensor: usize, bound: Bound },
-    Calibrate { sensor: usize, reference: Option<Milli> },
-    Report { sensor: usize },
-    Set { actuator: usize, position: Position },
+    Read {
+        sensor: usize,
+        scale: Option<Scale>,
+    },
+    Watch {
+        sensor: usize,
+        scale: Option<Scale>,
+        plan: Plan,
+    },
+    Alert {
+        sensor: usize,
+        bound: Bound,
+    },
+    Calibrate {
+        sensor: usize,
+        reference: Option<Milli>,
+    },
+    Report {
+        sensor: usize,
+    },
+    Set {
+        actuator: usize,
+        position: Position,
+    },
     Reboot,
     ForgetWifi,
     /// Once more what an earlier task did.
-    Again { scale: Option<Scale> },
+    Again {
+        scale: Option<Scale>,
+    },
     /// What an earlier task measured, on another scale.
-    Convert { scale: Scale },
+    Convert {
+        scale: Scale,
+    },
     /// Everything else.
     Help,
 }
@@ -134,12 +160,12 @@ impl Place<'_> {
     pub(super) fn understand(self, said: &Said) -> Result<Command, Misfit> {
         let data = said.data.as_ref().and_then(|data| Json::parse(data.as_bytes()).ok());
         if let Some((data, skill)) = data.and_then(|data| Some((data, data.member("skill")?.text()?))) {
-            return self.from_data(skill, data);
+            return self.read_data(skill, data);
         }
-        self.from_words(said.text.as_deref().unwrap_or_default())
+        self.read_words(said.text.as_deref().unwrap_or_default())
     }
 
-    fn from_words(self, text: &str) -> Result<Command, Misfit> {
+    fn read_words(self, text: &str) -> Result<Command, Misfit> {
         let words = Words::new(text);
         let scale = words.look_up(SCALES).map(|(scale, _)| scale);
         let sensor = self.sensor(words);
@@ -219,7 +245,7 @@ impl Place<'_> {
         }
     }
 
-    fn from_data(self, skill: Text<'_>, data: Json<'_>) -> Result<Command, Misfit> {
+    fn read_data(self, skill: Text<'_>, data: Json<'_>) -> Result<Command, Misfit> {
         let sensor = || {
             let name = data.member("sensor").and_then(Json::text).ok_or(Misfit::Sensor)?;
             let is_it = |sensor: &Sensor| is_text(name, sensor.name);
@@ -227,7 +253,10 @@ impl Place<'_> {
         };
         let scale = data.member("unit").and_then(Json::text).and_then(|unit| choose(unit, SCALES));
         let range = |name, range: &'static Range| {
-            data.member(name).filter(|value| value.kind() != Kind::Null).map(|value| range.check(whole(value))).transpose()
+            data.member(name)
+                .filter(|value| value.kind() != Kind::Null)
+                .map(|value| range.check(whole(value)))
+                .transpose()
         };
         Ok(match choose(skill, SKILLS) {
             Some(Verb::Read) => Command::Read { sensor: sensor()?, scale },
@@ -277,56 +306,64 @@ impl Place<'_> {
 /// How often and how long, as far as the words say.
 fn plan_in(words: Words<'_>) -> Result<Plan, Misfit> {
     const HOW: Misfit = Misfit::Because("say how often with a number and a unit, such as: every 200 ms");
-    let mut every = None;
-    if let Some(((), behind)) = words.look_up(EVERY_WORDS) {
-        // "every second" is every one second.
-        let (count, mut behind) = match behind.number() {
-            Some(number) => (number.thousandths(), number.behind),
-            None => (Some(1000), behind),
-        };
-        let unit = behind.next().and_then(|unit| unit_of(unit, UNITS));
-        let millis = match (unit, words_number(words, EVERY_WORDS)) {
-            (Some(unit), _) => unit,
-            (None, true) => 1000,
-            (None, false) => return Err(HOW),
-        };
-        every = Some(EVERY.check(count.map(|count| count.saturating_mul(millis) / 1000))?);
-    }
-    let (mut times, mut span) = (None, None);
+    let (mut times, mut every, mut span) = (None, None, None);
     for number in words.numbers() {
-        if number.behind.clone().next().and_then(|word| unit_of(word, COUNTS)).is_some() {
+        if let Some((Unit::Times, _)) = number.behind.at_front(UNITS) {
             times = Some(TIMES.check(number.thousandths().and_then(whole_of))?);
         }
     }
-    if let Some(((), behind)) = words.look_up(FOR_WORDS) {
-        let mut behind = behind;
-        let (count, unit) = match behind.number() {
-            Some(number) => (number.thousandths(), number.behind.clone().next()),
-            // "for a minute" is for one minute; "for me" is for nobody else.
-            None => (behind.next().filter(|word| is(word, "a") || is(word, "one")).map(|_| 1000), behind.next()),
-        };
-        let is_count = unit.and_then(|unit| unit_of(unit, COUNTS)).is_some();
-        let millis = unit.and_then(|unit| unit_of(unit, UNITS));
-        let is_number = words_number(words, FOR_WORDS);
-        if !is_count && (is_number || (count.is_some() && millis.is_some())) {
-            let millis = millis.unwrap_or(1000);
-            span = Some(SPAN.check(count.map(|count| count.saturating_mul(millis) / 1000))?);
+    if let Some(((), behind)) = words.look_up(EVERY_WORDS) {
+        every = Some(EVERY.check(quantity(behind).ok_or(HOW)?.millis().ok_or(HOW)?)?);
+    }
+    let mut rest = words;
+    while let Some(((), behind)) = rest.look_up(FOR_WORDS) {
+        rest = behind;
+        if let Some(millis) = quantity(behind).and_then(Quantity::millis) {
+            span = Some(SPAN.check(millis)?);
         }
     }
     Ok(Plan::new(times, every, span))
 }
 
-/// Whether a number stands behind the first of these words.
-fn words_number(words: Words<'_>, table: &[(&str, ())]) -> bool {
-    words.look_up(table).is_some_and(|(_, behind)| behind.number().is_some())
+/// How much of what.
+struct Quantity {
+    /// `None` if it is no number that can be.
+    thousandths: Option<i64>,
+    unit: Unit,
 }
 
-fn unit_of<T: Copy>(word: &str, table: &[(&str, T)]) -> Option<T> {
-    table.iter().find(|(known, _)| is(word, known)).map(|(_, value)| *value)
+impl Quantity {
+    /// `None` if it is no time at all; `Some(None)` if it is one that can't be.
+    fn millis(self) -> Option<Option<i64>> {
+        match self.unit {
+            Unit::Times => None,
+            Unit::Millis(unit) => Some(self.thousandths.map(|thousandths| thousandths.saturating_mul(unit) / 1000)),
+        }
+    }
+}
+
+/// The quantity at the front: `200 ms`, `5` (seconds are meant), `a minute`, `second`. `None` if there is none.
+fn quantity(words: Words<'_>) -> Option<Quantity> {
+    if let Some(number) = words.number() {
+        let unit = number.behind.at_front(UNITS).map_or(Unit::Millis(1000), |(unit, _)| unit);
+        return Some(Quantity { thousandths: number.thousandths(), unit });
+    }
+    let behind = words.at_front(ARTICLES).map_or(words, |((), behind)| behind);
+    let (unit, _) = behind.at_front(UNITS)?;
+    Some(Quantity { thousandths: Some(1000), unit })
 }
 
 fn whole_of(thousandths: i64) -> Option<i64> {
     (thousandths % 1000 == 0).then_some(thousandths / 1000)
+}
+
+impl Side {
+    const fn bound(self, value: Milli) -> Bound {
+        match self {
+            Self::Above => Bound::Above(value),
+            Self::Below => Bound::Below(value),
+        }
+    }
 }
 
 /// A whole number in JSON; models write `"10"` and `10.0` too.
@@ -361,142 +398,12 @@ fn names(word: &str, name: &str) -> bool {
 
 /// Whether there is nothing but words that say nothing, and verbs.
 fn is_only(mut words: Words<'_>, verbs: &[(&str, Verb)]) -> bool {
-    words.all(|word| unit_of(word, verbs).is_some() || FILLERS.iter().any(|filler| is(word, filler)))
+    words.all(|word| verbs.iter().any(|(verb, _)| is(word, verb)) || FILLERS.iter().any(|filler| is(word, filler)))
 }
 
 fn is_wifi(words: Words<'_>) -> bool {
     words.has("wifi") || words.has("wlan") || (words.has("wi") && words.has("fi"))
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verb {
-    Read,
-    Watch,
-    Alert,
-    Calibrate,
-    Report,
-    Set,
-    Reboot,
-    Forget,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Side {
-    Above,
-    Below,
-}
-
-impl Side {
-    const fn bound(self, value: Milli) -> Bound {
-        match self {
-            Self::Above => Bound::Above(value),
-            Self::Below => Bound::Below(value),
-        }
-    }
-}
-
-/// The skills by their ids, for data parts.
-const SKILLS: &[(&str, Verb)] = &[
-    ("read", Verb::Read),
-    ("watch", Verb::Watch),
-    ("alert", Verb::Alert),
-    ("calibrate", Verb::Calibrate),
-    ("report", Verb::Report),
-    ("set", Verb::Set),
-    ("reboot", Verb::Reboot),
-    ("forget-wifi", Verb::Forget),
-];
-
-/// Words that ask for something. "What", "show" and the like are not here: with a sensor they mean to read it, and
-/// without one they mean nothing that a node could do.
-const VERBS: &[(&str, Verb)] = &[
-    ("read", Verb::Read),
-    ("measure", Verb::Read),
-    ("sample", Verb::Read),
-    ("watch", Verb::Watch),
-    ("monitor", Verb::Watch),
-    ("follow", Verb::Watch),
-    ("track", Verb::Watch),
-    ("stream", Verb::Watch),
-    ("observe", Verb::Watch),
-    ("alert", Verb::Alert),
-    ("notify", Verb::Alert),
-    ("warn", Verb::Alert),
-    ("calibrate", Verb::Calibrate),
-    ("report", Verb::Report),
-    ("export", Verb::Report),
-    ("csv", Verb::Report),
-    ("history", Verb::Report),
-    ("set", Verb::Set),
-    ("turn", Verb::Set),
-    ("switch", Verb::Set),
-    ("reboot", Verb::Reboot),
-    ("restart", Verb::Reboot),
-    ("forget", Verb::Forget),
-];
-
-const AGAIN: &[(&str, ())] = &[("again", ()), ("repeat", ())];
-
-const BOUNDS: &[(&str, Side)] = &[
-    ("above", Side::Above),
-    ("over", Side::Above),
-    ("exceeds", Side::Above),
-    ("greater", Side::Above),
-    ("higher", Side::Above),
-    ("more", Side::Above),
-    (">", Side::Above),
-    ("below", Side::Below),
-    ("under", Side::Below),
-    ("less", Side::Below),
-    ("lower", Side::Below),
-    ("<", Side::Below),
-];
-
-const SCALES: &[(&str, Scale)] = &[
-    ("celsius", Scale::Celsius),
-    ("centigrade", Scale::Celsius),
-    ("c", Scale::Celsius),
-    ("°c", Scale::Celsius),
-    ("fahrenheit", Scale::Fahrenheit),
-    ("f", Scale::Fahrenheit),
-    ("°f", Scale::Fahrenheit),
-];
-
-const POSITIONS: &[(&str, Position)] = &[("on", Position::On), ("off", Position::Off)];
-
-const EVERY_WORDS: &[(&str, ())] = &[("every", ()), ("each", ())];
-
-const FOR_WORDS: &[(&str, ())] = &[("for", ())];
-
-/// What can be counted, beside time.
-const COUNTS: &[(&str, ())] =
-    &[("times", ()), ("time", ()), ("x", ()), ("readings", ()), ("samples", ()), ("values", ()), ("measurements", ())];
-
-const UNITS: &[(&str, i64)] = &[
-    ("ms", 1),
-    ("msec", 1),
-    ("millisecond", 1),
-    ("milliseconds", 1),
-    ("s", 1000),
-    ("sec", 1000),
-    ("secs", 1000),
-    ("second", 1000),
-    ("seconds", 1000),
-    ("min", 60_000),
-    ("mins", 60_000),
-    ("minute", 60_000),
-    ("minutes", 60_000),
-    ("h", 3_600_000),
-    ("hour", 3_600_000),
-    ("hours", 3_600_000),
-];
-
-/// What may stand beside a word that must not be misunderstood.
-const FILLERS: &[&str] = &[
-    "please", "now", "the", "your", "device", "board", "node", "yourself", "itself", "wifi", "wi", "fi", "wlan", "network",
-    "can", "could", "you", "and", "thanks",
-];
-
 #[cfg(test)]
-#[path = "command_tests.rs"]
 mod tests;

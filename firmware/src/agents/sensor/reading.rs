@@ -154,19 +154,25 @@ mod tests {
 
     #[test]
     fn comes_back_from_json() {
-        for reading in [READING, Reading { time: Some(UnixMillis(5)), ..READING }, READING.on(Scale::Fahrenheit).unwrap()] {
+        for reading in
+            [READING, Reading { time: Some(UnixMillis(5)), ..READING }, READING.on(Scale::Fahrenheit).unwrap()]
+        {
             let text = json(&reading);
             let json = Json::parse(text.as_bytes()).expect("it is JSON");
             assert_eq!(Reading::from_json(json, &[TEMPERATURE]), Some(reading));
         }
-        for other in [r#"{"sensor":"wind","value":1,"unit":"°C"}"#, r#"{"sensor":"temperature","value":"x","unit":"°C"}"#, "[]"] {
+        for other in
+            [r#"{"sensor":"wind","value":1,"unit":"°C"}"#, r#"{"sensor":"temperature","value":"x","unit":"°C"}"#, "[]"]
+        {
             assert_eq!(Reading::from_json(Json::parse(other.as_bytes()).unwrap(), &[TEMPERATURE]), None);
         }
     }
 
     #[test]
     fn converts_degrees_and_nothing_else() {
-        for (celsius, fahrenheit) in [(0, 32_000), (100_000, 212_000), (-40_000, -40_000), (21_500, 70_700), (37_780, 100_004)] {
+        for (celsius, fahrenheit) in
+            [(0, 32_000), (100_000, 212_000), (-40_000, -40_000), (21_500, 70_700), (37_780, 100_004)]
+        {
             assert_eq!(Scale::Celsius.convert(Milli(celsius), Scale::Fahrenheit), Milli(fahrenheit));
             assert_eq!(Scale::Fahrenheit.convert(Milli(fahrenheit), Scale::Celsius), Milli(celsius));
         }

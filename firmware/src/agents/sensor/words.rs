@@ -26,6 +26,12 @@ impl<'a> Words<'a> {
         }
     }
 
+    /// What the table says about the word at the front, and the words behind it.
+    pub(super) fn at_front<T: Copy>(mut self, table: &[(&str, T)]) -> Option<(T, Self)> {
+        let word = self.next()?;
+        table.iter().find(|(known, _)| is(word, known)).map(|(_, found)| (*found, self))
+    }
+
     /// The number at the front.
     pub(super) fn number(mut self) -> Option<Number<'a>> {
         let text = self.next().filter(|word| number_len(word) > 0)?;

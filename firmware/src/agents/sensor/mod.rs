@@ -1,0 +1,394 @@
+//! The shipped agent: a sensor node, the same on every board, with the sensors and actuators that the board has.
+
+mod command;
+mod kept;
+mod reading;
+mod skills;
+mod vocabulary;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use core::cell::Cell;
+
+use protocol_core::{
+    Agent, Data, Done, Piece, Said, Stopped, TaskCx,
+    json::Json,
+    time::{Millis, UnixMillis},
+};
+use serde::Serialize;
+
+pub use self::skills::{PROFILE, SKILLS};
+use self::{
+    command::{Bound, Command, Misfit, Place, Plan},
+    kept::{Csv, Kept, Series},
+    reading::{Form, Reading, Scale},
+    skills::{Help, Names},
+};
+use crate::{
+    board::{Board, Key, Position, Sensor, Trouble},
+    milli::Milli,
+};
+
+/// The most sensors that a board may have.
+pub const SENSORS_MAX: usize = 4;
+
+/// The sensor node. Any number of workers may run it at a time.
+pub struct SensorNode<'b, B> {
+    board: &'b B,
+    channels: [Channel; SENSORS_MAX],
+}
+
+/// What the node knows about one sensor.
+struct Channel {
+    kept: Kept,
+    /// What is added to a reading; not known before the first one.
+    offset: Cell<Option<Milli>>,
+}
+
+impl<'b, B: Board> SensorNode<'b, B> {
+    /// Makes a node of a board.
+    ///
+    /// # Panics
+    /// If the board has more than [`SENSORS_MAX`] sensors: that is a number to change before it is built.
+    pub fn new(board: &'b B) -> Self {
+        assert!(board.sensors().len() <= SENSORS_MAX, "the board has too many sensors");
+        Self { board, channels: [const { Channel { kept: Kept::new(), offset: Cell::new(None) } }; SENSORS_MAX] }
+    }
+}
+
+impl<B: Board> Agent for SensorNode<'_, B> {
+    async fn run(&self, task: &mut TaskCx<'_, '_>) -> Result<Done, Stopped> {
+        let command = match self.command(task) {
+            Ok(command) => command,
+            Err(misfit) => return self.explain(task, misfit),
+        };
+        match command {
+            Command::Read { sensor, scale } => self.read(task, sensor, scale).await,
+            Command::Watch { sensor, scale, plan } => self.watch(task, sensor, scale, plan).await,
+            Command::Alert { sensor, bound } => self.alert(task, sensor, bound).await,
+            Command::Calibrate { sensor, reference: None } => self.ask_reference(task, sensor).await,
+            Command::Calibrate { sensor, reference: Some(reference) } => self.calibrate(task, sensor, reference).await,
+            Command::Report { sensor } => self.report(task, sensor).await,
+            Command::Set { actuator, position } => self.set(task, actuator, position),
+            Command::Reboot => {
+                self.board.reboot();
+                task.complete(format_args!("The device restarts."))
+            }
+            Command::ForgetWifi => match self.board.forget_wifi() {
+                Ok(()) => task.complete(format_args!("The Wi-Fi network is forgotten.")),
+                Err(trouble) => task.fail(format_args!("{trouble}")),
+            },
+            Command::Convert { scale } => self.convert(task, scale).await,
+            Command::Again { .. } | Command::Help => task.reply(format_args!("{}", Help(self.board.sensors()))),
+        }
+    }
+}
+
+// What is wanted.
+impl<B: Board> SensorNode<'_, B> {
+    fn place(&self) -> Place<'_> {
+        Place { sensors: self.board.sensors(), actuators: self.board.actuators() }
+    }
+
+    /// What the message asks for; what an earlier one asked for, if this one only answers or repeats that.
+    fn command(&self, task: &TaskCx<'_, '_>) -> Result<Command, Misfit> {
+        let place = self.place();
+        let said = task.said();
+        let understood = place.understand(&said);
+        match understood {
+            Ok(Command::Again { scale }) => self.earlier(task).map(|command| on(command, scale)),
+            // The answer to a question is hardly ever a request.
+            Ok(Command::Help | Command::Read { .. } | Command::Convert { .. }) | Err(_) => {
+                match (understood, task.earlier(|said| self.request(said))) {
+                    (_, Some(Command::Calibrate { sensor, reference: None })) => {
+                        let reference = place.amount(&said, sensor);
+                        let is_answer = reference.is_some() || !matches!(understood, Ok(Command::Read { .. }));
+                        if is_answer { Ok(Command::Calibrate { sensor, reference }) } else { understood }
+                    }
+                    _ => understood,
+                }
+            }
+            Ok(_) => understood,
+        }
+    }
+
+    /// What was asked for before: in this task, else in the one that it is about.
+    fn earlier(&self, task: &TaskCx<'_, '_>) -> Result<Command, Misfit> {
+        const NOTHING: Misfit =
+            Misfit::Because("there is nothing to repeat: name a task in referenceTaskIds, or say what to do");
+        if let Some(command) = task.earlier(|said| self.request(said)) {
+            return Ok(command);
+        }
+        let reference = task.reference().ok_or(NOTHING)?;
+        // A task that repeats another one has at least measured the same.
+        let repeated = || {
+            let json = reference.json()?;
+            let reading = Reading::from_json(Json::parse(json.as_bytes()).ok()?, self.board.sensors())?;
+            let sensor = self.board.sensors().iter().position(|sensor| sensor.name == reading.sensor)?;
+            Some(Command::Read { sensor, scale: Scale::of(reading.unit) })
+        };
+        reference.said().and_then(|said| self.request(&said)).or_else(repeated).ok_or(NOTHING)
+    }
+
+    /// A message that asks for something by itself.
+    fn request(&self, said: &Said) -> Option<Command> {
+        let command = self.place().understand(said).ok()?;
+        let stands_alone = !matches!(command, Command::Help | Command::Again { .. } | Command::Convert { .. });
+        stands_alone.then_some(command)
+    }
+
+    fn explain(&self, task: &mut TaskCx<'_, '_>, misfit: Misfit) -> Result<Done, Stopped> {
+        match misfit {
+            Misfit::Sensor => {
+                let names = Names(self.board.sensors().iter().map(|sensor| sensor.name));
+                task.reply(format_args!("Name a sensor that is here. Sensors: {names}."))
+            }
+            Misfit::Actuator => {
+                let names = Names(self.board.actuators().iter());
+                task.reply(format_args!("Name something that can be switched here. Actuators: {names}."))
+            }
+            Misfit::Outside(range) => task.reject(format_args!("Out of range: {range}.")),
+            Misfit::Because(why) => task.reply(format_args!("I did not understand: {why}.")),
+        }
+    }
+}
+
+/// The same command, told on another scale.
+const fn on(command: Command, scale: Option<Scale>) -> Command {
+    match (command, scale) {
+        (Command::Read { sensor, .. }, Some(_)) => Command::Read { sensor, scale },
+        (Command::Watch { sensor, plan, .. }, Some(_)) => Command::Watch { sensor, scale, plan },
+        _ => command,
+    }
+}
+
+// What is done.
+impl<B: Board> SensorNode<'_, B> {
+    async fn read(&self, task: &mut TaskCx<'_, '_>, sensor: usize, scale: Option<Scale>) -> Result<Done, Stopped> {
+        match self.measure(task, sensor).await {
+            Ok(reading) => give(task, told_on(reading, scale)).await,
+            Err(failure) => task.fail(format_args!("{failure}")),
+        }
+    }
+
+    async fn watch(
+        &self,
+        task: &mut TaskCx<'_, '_>,
+        sensor: usize,
+        scale: Option<Scale>,
+        plan: Plan,
+    ) -> Result<Done, Stopped> {
+        let form = Form::of(task);
+        if plan.lasts() > LONG {
+            task.takes_long();
+        }
+        task.working().await?;
+        let begun = task.now();
+        let mut due = begun;
+        for count in 1.. {
+            let reading = match self.measure(task, sensor).await {
+                Ok(reading) => told_on(reading, scale),
+                Err(failure) => return task.fail(format_args!("{failure}")),
+            };
+            let is_last = plan.is_over(count, begun, task.now());
+            let artifact = task.artifact(reading.sensor);
+            let artifact = if count > 1 { artifact.append() } else { artifact };
+            reading.send(if is_last { artifact } else { artifact.more_to_come() }, form).await?;
+            if is_last {
+                break;
+            }
+            // A node that was held up goes on from where it is: it does not make up for what it missed.
+            due = due.after(plan.every).max(task.now());
+            if plan.every > Millis(0) {
+                task.sleep(Millis(due.0.saturating_sub(task.now().0))).await?;
+            }
+        }
+        Ok(Done::Completed)
+    }
+
+    async fn alert(&self, task: &mut TaskCx<'_, '_>, sensor: usize, bound: Bound) -> Result<Done, Stopped> {
+        task.takes_long();
+        let Sensor { name, unit } = self.sensor(sensor);
+        task.progress(format_args!("Waiting until {name} is {bound} {unit}")).await?;
+        loop {
+            match self.measure(task, sensor).await {
+                Ok(reading) if bound.is_crossed_by(reading.value) => return give(task, reading).await,
+                Ok(_) => task.sleep(ALERT_EVERY).await?,
+                Err(failure) => return task.fail(format_args!("{failure}")),
+            }
+        }
+    }
+
+    async fn ask_reference(&self, task: &mut TaskCx<'_, '_>, sensor: usize) -> Result<Done, Stopped> {
+        match self.measure(task, sensor).await {
+            Ok(Reading { sensor, value, unit, .. }) => task.ask(format_args!(
+                "What should {sensor} read now? It reads {value} {unit}. Answer with one number in {unit}, such as {value}."
+            )),
+            Err(failure) => task.fail(format_args!("{failure}")),
+        }
+    }
+
+    async fn calibrate(&self, task: &mut TaskCx<'_, '_>, sensor: usize, reference: Milli) -> Result<Done, Stopped> {
+        let Sensor { name, unit } = self.sensor(sensor);
+        let measured = match self.board.read(sensor).await {
+            Ok(measured) => measured,
+            Err(trouble) => return task.fail(format_args!("{}", Failure { name, trouble })),
+        };
+        let offset = reference.minus(measured);
+        if let Err(trouble) = self.board.save(Key::calibration(sensor), &offset.0.to_le_bytes()).await {
+            return task.fail(format_args!("{}", Failure { name, trouble }));
+        }
+        if let Some(channel) = self.channels.get(sensor) {
+            channel.offset.set(Some(offset));
+        }
+        let form = Form::of(task);
+        if let Some(data) = Data::<128>::of(&Calibration { sensor: name, offset, unit }).filter(|_| form != Form::Text)
+        {
+            task.artifact("calibration").parts(&[data.piece()]).await?;
+        }
+        task.complete(format_args!("{name} is calibrated: the offset is {offset} {unit}."))
+    }
+
+    async fn report(&self, task: &mut TaskCx<'_, '_>, sensor: usize) -> Result<Done, Stopped> {
+        let Some(Channel { kept, .. }) = self.channels.get(sensor) else {
+            return self.explain(task, Misfit::Sensor);
+        };
+        if kept.is_empty()
+            && let Err(failure) = self.measure(task, sensor).await
+        {
+            return task.fail(format_args!("{failure}"));
+        }
+        let sensor = self.sensor(sensor);
+        let booted_at = task.wall_time().map(|wall| UnixMillis(wall.0.saturating_sub(task.now().0)));
+        let csv = Csv { kept, sensor, booted_at };
+        let (takes_file, form) = (task.accepts("text/csv"), Form::of(task));
+        let artifact = task.artifact("report").described("The newest readings, oldest first");
+        match form {
+            Form::Data => {
+                let series = Series { sensor: sensor.name, unit: sensor.unit, values: kept };
+                // More than the longest readings take.
+                let data = Data::<512>::of(&series);
+                artifact.parts(data.as_ref().map(Data::piece).as_slice()).await?;
+            }
+            Form::Text if !takes_file => artifact.text(format_args!("{csv}")).await?,
+            Form::Text | Form::Both => {
+                let name = format_name(sensor.name);
+                let file = Piece::File { name: &name, media_type: "text/csv", content: format_args!("{csv}") };
+                artifact.parts(&[file]).await?;
+            }
+        }
+        Ok(Done::Completed)
+    }
+
+    fn set(&self, task: &mut TaskCx<'_, '_>, actuator: usize, position: Position) -> Result<Done, Stopped> {
+        let name = self.board.actuators().get(actuator).copied().unwrap_or_default();
+        match self.board.set(actuator, position) {
+            Ok(()) => task.complete(format_args!("{name} is {position}.")),
+            Err(trouble) => task.fail(format_args!("{}", Failure { name, trouble })),
+        }
+    }
+
+    async fn convert(&self, task: &mut TaskCx<'_, '_>, scale: Scale) -> Result<Done, Stopped> {
+        let reading = task.reference().and_then(|reference| reference.json());
+        let reading = reading.as_ref().and_then(|json| Json::parse(json.as_bytes()).ok());
+        let reading = reading.and_then(|json| Reading::from_json(json, self.board.sensors()));
+        match reading.map(|reading| reading.on(scale).ok_or(reading)) {
+            Some(Ok(reading)) => give(task, reading).await,
+            Some(Err(other)) => {
+                task.reply(format_args!("{} is no temperature: it is in {}.", other.sensor, other.unit))
+            }
+            None => self.explain(
+                task,
+                Misfit::Because("there is no reading to convert: name its task in referenceTaskIds, or read first"),
+            ),
+        }
+    }
+
+    /// Measures, corrects and keeps.
+    async fn measure(&self, task: &TaskCx<'_, '_>, sensor: usize) -> Result<Reading, Failure> {
+        let Sensor { name, unit } = self.sensor(sensor);
+        let measured = self.board.read(sensor).await.map_err(|trouble| Failure { name, trouble })?;
+        let value = measured.plus(self.offset(sensor).await);
+        if let Some(channel) = self.channels.get(sensor) {
+            channel.kept.keep(task.now(), value);
+        }
+        Ok(Reading { sensor: name, value, unit, time: task.wall_time() })
+    }
+
+    async fn offset(&self, sensor: usize) -> Milli {
+        let Some(channel) = self.channels.get(sensor) else { return Milli(0) };
+        if let Some(offset) = channel.offset.get() {
+            return offset;
+        }
+        let mut bytes = [0; 4];
+        let kept = self.board.load(Key::calibration(sensor), &mut bytes).await;
+        let offset = if kept == Some(bytes.len()) { Milli(i32::from_le_bytes(bytes)) } else { Milli(0) };
+        channel.offset.set(Some(offset));
+        offset
+    }
+
+    fn sensor(&self, sensor: usize) -> Sensor {
+        self.board.sensors().get(sensor).copied().unwrap_or(Sensor { name: "", unit: "" })
+    }
+}
+
+/// Completes a task with one reading.
+async fn give(task: &mut TaskCx<'_, '_>, reading: Reading) -> Result<Done, Stopped> {
+    let form = Form::of(task);
+    reading.send(task.artifact(reading.sensor), form).await?;
+    Ok(Done::Completed)
+}
+
+/// A reading on the scale that was asked for; what is no temperature stays as it is.
+fn told_on(reading: Reading, scale: Option<Scale>) -> Reading {
+    scale.and_then(|scale| reading.on(scale)).unwrap_or(reading)
+}
+
+fn format_name(sensor: &str) -> heapless::String<32> {
+    let mut name = heapless::String::new();
+    // A name that is too long has a shorter file name.
+    let _ = name.push_str(sensor.get(..sensor.len().min(28)).unwrap_or("report"));
+    let _ = name.push_str(".csv");
+    name
+}
+
+impl Plan {
+    /// Whether the reading of that number is the last.
+    fn is_over(self, count: u32, begun: Millis, now: Millis) -> bool {
+        count >= self.times || self.span.is_some_and(|span| now.after(self.every) >= begun.after(span))
+    }
+
+    /// How long all of it takes.
+    fn lasts(self) -> Millis {
+        let all = Millis(self.every.0.saturating_mul(u64::from(self.times.saturating_sub(1))));
+        self.span.map_or(all, |span| span.min(all))
+    }
+}
+
+/// What a calibration did.
+#[derive(Serialize)]
+struct Calibration {
+    sensor: &'static str,
+    offset: Milli,
+    unit: &'static str,
+}
+
+/// Which part of the board did not do what it should.
+struct Failure {
+    name: &'static str,
+    trouble: Trouble,
+}
+
+impl core::fmt::Display for Failure {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}: {}", self.name, self.trouble)
+    }
+}
+
+/// Clients that leave it to the agent wait for this long; whoever asks for more is told to come back.
+const LONG: Millis = Millis(30_000);
+
+/// How often an alert looks.
+const ALERT_EVERY: Millis = Millis(1_000);

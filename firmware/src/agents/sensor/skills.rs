@@ -1,0 +1,177 @@
+//! What the sensor node says about itself.
+
+use core::fmt;
+
+use protocol_core::{Access, Profile, Skill};
+
+use crate::board::Sensor;
+
+/// What the sensor node says about itself.
+pub const PROFILE: Profile<'static> = Profile {
+    name: "Mote sensor node",
+    description: "Measures what is around it: reads sensors, watches them live, waits for a bound to be crossed, and \
+                  switches what is connected. Say it in plain words or send a data part.",
+    version: env!("CARGO_PKG_VERSION"),
+    provider: None,
+    documentation_url: None,
+    input_modes: &["text/plain", "application/json"],
+    output_modes: &["text/plain", "application/json", "text/csv"],
+    skills: SKILLS,
+};
+
+/// Everything it can do. The first example of each is the one that [`Help`] shows.
+pub const SKILLS: &[Skill<'static>] = &[
+    Skill {
+        id: "read",
+        name: "Read a sensor",
+        description: "Measures once. Gives the reading as text and as data with sensor, value, unit and time.",
+        tags: &["sensor", "temperature", "measurement"],
+        examples: &[
+            "read temperature",
+            "what is the temperature in fahrenheit?",
+            r#"{"skill":"read","sensor":"temperature"}"#,
+        ],
+        access: Access::Read,
+    },
+    Skill {
+        id: "watch",
+        name: "Watch a sensor",
+        description: "Measures again and again and sends each reading when it is made. 10 times every second unless \
+                      said otherwise: 1 to 10000 times, every 0 ms to 1 hour, for up to 24 hours.",
+        tags: &["sensor", "stream", "live"],
+        examples: &[
+            "watch temperature 10 times every 200 ms",
+            "watch temperature for 5 seconds",
+            r#"{"skill":"watch","sensor":"temperature","times":10,"everyMs":200}"#,
+        ],
+        access: Access::Read,
+    },
+    Skill {
+        id: "alert",
+        name: "Wait for a bound",
+        description: "Measures every second until the reading is above or below a bound, then completes with it. May \
+                      take for ever: come back later, subscribe, or cancel.",
+        tags: &["sensor", "alert", "threshold"],
+        examples: &["alert when temperature above 30", r#"{"skill":"alert","sensor":"temperature","above":30}"#],
+        access: Access::Read,
+    },
+    Skill {
+        id: "calibrate",
+        name: "Calibrate a sensor",
+        description: "Asks what the sensor should read now, and corrects all later readings by the difference, also \
+                      after a restart.",
+        tags: &["sensor", "calibration"],
+        examples: &["calibrate temperature", r#"{"skill":"calibrate","sensor":"temperature","reference":21.5}"#],
+        access: Access::Act,
+    },
+    Skill {
+        id: "report",
+        name: "Report readings",
+        description: "Gives the readings kept so far as a CSV file.",
+        tags: &["sensor", "history", "csv"],
+        examples: &["report temperature", r#"{"skill":"report","sensor":"temperature"}"#],
+        access: Access::Read,
+    },
+    Skill {
+        id: "set",
+        name: "Switch something",
+        description: "Switches what is connected on or off.",
+        tags: &["actuator", "led", "switch"],
+        examples: &["set led on", "turn the led off", r#"{"skill":"set","actuator":"led","state":"on"}"#],
+        access: Access::Act,
+    },
+    Skill {
+        id: "reboot",
+        name: "Reboot",
+        description: "Restarts the device.",
+        tags: &["device"],
+        examples: &["reboot", r#"{"skill":"reboot"}"#],
+        access: Access::Operator,
+    },
+    Skill {
+        id: "forget-wifi",
+        name: "Forget the Wi-Fi network",
+        description: "Forgets the network that the device joined; it asks for another one at the next start.",
+        tags: &["device", "network"],
+        examples: &["forget wifi", r#"{"skill":"forget-wifi"}"#],
+        access: Access::Operator,
+    },
+];
+
+/// The skills with an example each, in words that let a model correct itself.
+pub(super) struct Help<'a>(pub(super) &'a [Sensor]);
+
+impl fmt::Display for Help<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("I am a sensor node. I can do this, for example:\n")?;
+        for skill in SKILLS.iter().filter(|skill| skill.access < Access::Operator) {
+            writeln!(f, "- {}: {}", skill.id, skill.examples.first().unwrap_or(&skill.name))?;
+        }
+        write!(f, "Sensors: {}.", Names(self.0.iter().map(|sensor| sensor.name)))
+    }
+}
+
+/// Names with commas between them.
+pub(super) struct Names<I>(pub(super) I);
+
+impl<I: Iterator<Item: fmt::Display> + Clone> fmt::Display for Names<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for name in self.0.clone() {
+            write!(f, "{separator}{name}")?;
+            separator = ", ";
+        }
+        if separator.is_empty() { f.write_str("none") } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use std::string::ToString;
+
+    use protocol_core::{Said, SkillText};
+
+    use super::{Help, Names, SKILLS};
+    use crate::{
+        agents::sensor::command::{Command, Place},
+        board::Sensor,
+    };
+
+    const SENSORS: [Sensor; 2] = [Sensor { name: "temperature", unit: "°C" }, Sensor { name: "humidity", unit: "%" }];
+
+    #[test]
+    fn help_names_what_is_in_the_card_and_nothing_else() {
+        let help = Help(&SENSORS).to_string();
+        assert!(help.contains("- watch: watch temperature 10 times every 200 ms\n"), "{help}");
+        assert!(help.ends_with("Sensors: temperature, humidity."), "{help}");
+        assert!(!help.contains("reboot") && !help.contains("wifi"), "{help}");
+        assert_eq!(Names([""; 0].iter()).to_string(), "none");
+    }
+
+    #[test]
+    fn every_example_of_the_card_is_understood() {
+        let place = Place { sensors: &SENSORS, actuators: &["led"] };
+        for skill in SKILLS {
+            for example in skill.examples {
+                let text = SkillText::try_from(*example).ok();
+                let said = match example.starts_with('{') {
+                    true => Said { text: None, data: text },
+                    false => Said { text, data: None },
+                };
+                let id = match place.understand(&said) {
+                    Ok(Command::Read { .. }) => "read",
+                    Ok(Command::Watch { .. }) => "watch",
+                    Ok(Command::Alert { .. }) => "alert",
+                    Ok(Command::Calibrate { .. }) => "calibrate",
+                    Ok(Command::Report { .. }) => "report",
+                    Ok(Command::Set { .. }) => "set",
+                    Ok(Command::Reboot) => "reboot",
+                    Ok(Command::ForgetWifi) => "forget-wifi",
+                    other => panic!("{example}: {other:?}"),
+                };
+                assert_eq!(id, skill.id, "{example}");
+            }
+        }
+    }
+}

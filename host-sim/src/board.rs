@@ -1,0 +1,248 @@
+//! The simulated board: sensors that look like some, a light that nobody sees, a store that lasts as long as the process.
+
+use core::cell::{Cell, RefCell};
+use std::io::{self, Write as _};
+
+use firmware::{
+    board::{Board, Key, Position, Sensor, Trouble},
+    milli::Milli,
+};
+
+use crate::random::SplitMix;
+
+/// A board that exists only here. The same seed gives the same readings, whoever asks in between for another sensor.
+pub(crate) struct SimBoard {
+    seed: u64,
+    fault: Option<Fault>,
+    signals: [Cell<Signal>; SENSORS.len()],
+    led: Cell<Position>,
+    store: RefCell<Vec<(Key, Vec<u8>)>>,
+}
+
+/// A sensor that breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// Its place among the sensors.
+    pub(crate) sensor: usize,
+    /// Readings that it gives before.
+    pub(crate) after: u32,
+}
+
+/// What the board can measure.
+pub(crate) const SENSORS: [Sensor; 3] = [
+    Sensor { name: "temperature", unit: "°C" },
+    Sensor { name: "humidity", unit: "%" },
+    Sensor { name: "pressure", unit: "hPa" },
+];
+
+/// How each of them behaves.
+const MODELS: [Model; SENSORS.len()] = [
+    Model { middle: 21_500, swing: 2_000, noise: 40, step: 10 },
+    Model { middle: 45_000, swing: 8_000, noise: 300, step: 100 },
+    Model { middle: 1_013_250, swing: 9_000, noise: 100, step: 100 },
+];
+
+impl SimBoard {
+    /// Makes a board.
+    pub(crate) fn new(seed: u64, fault: Option<Fault>) -> Self {
+        let board = Self {
+            seed,
+            fault,
+            signals: [const { Cell::new(Signal::EMPTY) }; SENSORS.len()],
+            led: Cell::new(Position::Off),
+            store: RefCell::default(),
+        };
+        board.start();
+        board
+    }
+
+    /// Puts everything but the store where it is after power has come on.
+    fn start(&self) {
+        for (n, signal) in (0..).zip(&self.signals) {
+            signal.set(Signal::new(self.seed.wrapping_add(n)));
+        }
+        self.led.set(Position::Off);
+    }
+}
+
+impl Board for SimBoard {
+    fn sensors(&self) -> &[Sensor] {
+        &SENSORS
+    }
+
+    async fn read(&self, sensor: usize) -> Result<Milli, Trouble> {
+        let (signal, model) =
+            self.signals.get(sensor).zip(MODELS.get(sensor)).ok_or(Trouble("is not on this board"))?;
+        let mut now = signal.get();
+        let value = now.next(*model);
+        signal.set(now);
+        match self.fault {
+            Some(fault) if fault.sensor == sensor && now.readings > fault.after => {
+                Err(Trouble("the sensor does not answer"))
+            }
+            _ => Ok(value),
+        }
+    }
+
+    fn actuators(&self) -> &[&'static str] {
+        &["led"]
+    }
+
+    fn set(&self, actuator: usize, position: Position) -> Result<(), Trouble> {
+        let name = self.actuators().get(actuator).ok_or(Trouble("is not on this board"))?;
+        self.led.set(position);
+        say(format_args!("{name}: {position}"));
+        Ok(())
+    }
+
+    fn reboot(&self) {
+        self.start();
+        say(format_args!("reboot: the simulated device has restarted"));
+    }
+
+    fn forget_wifi(&self) -> Result<(), Trouble> {
+        say(format_args!("forget wifi: the simulated device has none to forget"));
+        Ok(())
+    }
+
+    async fn load(&self, key: Key, value: &mut [u8]) -> Option<usize> {
+        let store = self.store.borrow();
+        let (_, kept) = store.iter().find(|(known, _)| *known == key)?;
+        value.get_mut(..kept.len())?.copy_from_slice(kept);
+        Some(kept.len())
+    }
+
+    async fn save(&self, key: Key, value: &[u8]) -> Result<(), Trouble> {
+        let mut store = self.store.borrow_mut();
+        store.retain(|(known, _)| *known != key);
+        store.push((key, value.to_vec()));
+        Ok(())
+    }
+}
+
+/// Tells whoever started us. If nobody listens any more that is no reason to end.
+pub(crate) fn say(line: core::fmt::Arguments<'_>) {
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
+/// How a sensor behaves, in thousandths of its unit.
+#[derive(Clone, Copy)]
+struct Model {
+    middle: i32,
+    /// How far it drifts from the middle.
+    swing: i32,
+    /// How far one reading is from the next by chance.
+    noise: i32,
+    /// The smallest difference that it shows.
+    step: i32,
+}
+
+/// Where a sensor is.
+#[derive(Clone, Copy)]
+struct Signal {
+    chance: SplitMix,
+    phase: u32,
+    readings: u32,
+}
+
+impl Signal {
+    const EMPTY: Self = Self { chance: SplitMix::new(0), phase: 0, readings: 0 };
+
+    /// Readings from one end of the drift to the other.
+    const SLOPE: u32 = 300;
+
+    fn new(seed: u64) -> Self {
+        let mut chance = SplitMix::new(seed);
+        let phase = (chance.next() % u64::from(2 * Self::SLOPE)) as u32;
+        Self { chance, phase, readings: 0 }
+    }
+
+    fn next(&mut self, model: Model) -> Milli {
+        let at = (self.phase + self.readings % (2 * Self::SLOPE)) % (2 * Self::SLOPE);
+        self.readings = self.readings.saturating_add(1);
+        // Up the slope and down again, from -1 to 1 in parts of `SLOPE`.
+        let place = i64::from(if at < Self::SLOPE { at } else { 2 * Self::SLOPE - at }) * 2 - i64::from(Self::SLOPE);
+        let drift = i64::from(model.swing) * place / i64::from(Self::SLOPE);
+        let width = u64::from(model.noise.unsigned_abs()) * 2 + 1;
+        let noise = (self.chance.next() % width) as i64 - i64::from(model.noise);
+        let step = i64::from(model.step);
+        let value = (i64::from(model.middle) + drift + noise) / step * step;
+        // cannot fail: a middle, a swing and a noise are far from the end of the numbers.
+        Milli(i32::try_from(value).unwrap_or(i32::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::{
+        pin::pin,
+        task::{Context, Poll, Waker},
+    };
+
+    use super::*;
+
+    /// Nothing on this board waits.
+    fn now<T>(future: impl Future<Output = T>) -> T {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(value) => value,
+            Poll::Pending => panic!("it waits"),
+        }
+    }
+
+    fn read(board: &SimBoard, sensor: usize, count: usize) -> Vec<i32> {
+        (0..count).map(|_| now(board.read(sensor)).expect("it works").0).collect()
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_readings_whatever_else_is_read() {
+        let (one, two) = (SimBoard::new(7, None), SimBoard::new(7, None));
+        read(&two, 1, 5);
+        assert_eq!(read(&one, 0, 50), read(&two, 0, 50));
+        assert_ne!(read(&one, 0, 50), read(&SimBoard::new(8, None), 0, 50));
+    }
+
+    #[test]
+    fn readings_look_like_some() {
+        let board = SimBoard::new(1, None);
+        for (sensor, model) in MODELS.iter().enumerate() {
+            let values = read(&board, sensor, 1000);
+            let (low, high) = (values.iter().min().unwrap(), values.iter().max().unwrap());
+            assert!(*low >= model.middle - model.swing - model.noise - model.step);
+            assert!(*high <= model.middle + model.swing + model.noise);
+            assert!(high - low > model.swing, "it drifts");
+            assert!(values.iter().all(|value| value % model.step == 0));
+            let jump = values.windows(2).map(|pair| (pair[0] - pair[1]).abs()).max().unwrap();
+            assert!(
+                jump > 0 && jump <= 2 * model.noise + model.step + 2 * model.swing / 100,
+                "it does not jump: {jump}"
+            );
+        }
+    }
+
+    #[test]
+    fn breaks_when_it_is_told_to_and_a_reboot_starts_over() {
+        let board = SimBoard::new(1, Some(Fault { sensor: 0, after: 3 }));
+        let first = read(&board, 0, 3);
+        assert!(now(board.read(0)).is_err() && now(board.read(0)).is_err());
+        assert_eq!(read(&board, 1, 10).len(), 10);
+        board.reboot();
+        assert_eq!(read(&board, 0, 3), first);
+        assert!(now(board.read(0)).is_err());
+        assert!(now(board.read(SENSORS.len())).is_err());
+    }
+
+    #[test]
+    fn what_is_kept_survives_a_reboot() {
+        let board = SimBoard::new(1, None);
+        let key = Key::calibration(0);
+        let mut value = [0; 4];
+        assert_eq!(now(board.load(key, &mut value)), None);
+        now(board.save(key, &[1, 2])).expect("there is room");
+        now(board.save(key, &[3, 4, 5])).expect("there is room");
+        board.reboot();
+        assert_eq!(now(board.load(key, &mut value)), Some(3));
+        assert_eq!(value, [3, 4, 5, 0]);
+        assert_eq!(now(board.load(key, &mut value[..2])), None);
+        assert_eq!(now(board.load(Key::calibration(1), &mut value)), None);
+    }
+}

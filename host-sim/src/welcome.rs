@@ -1,0 +1,127 @@
+//! What is printed at the start: where we are, and three things to try.
+
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use crate::{
+    args::{AgentName, Args, Preset},
+    board::say,
+};
+
+/// Prints where we listen and what to try.
+pub(crate) fn print(args: &Args, listening: SocketAddr) {
+    let agent = match args.agent {
+        AgentName::Sensor => "sensor node",
+        AgentName::Conformance => "conformance agent",
+    };
+    let room = match args.preset {
+        Preset::Host => "",
+        Preset::Pico => ", with no more room than on a Pico",
+    };
+    let url = base_url(listening);
+    say(format_args!("Mote {agent} {}{room}", env!("CARGO_PKG_VERSION")));
+    say(format_args!("listening on http://{listening}/"));
+    say(format_args!("card         {url}.well-known/agent-card.json"));
+    let is_spoken =
+        |wording: &&Wording| args.dialects.0.split(',').any(|version| wording.versions.contains(&version.trim()));
+    let Some(wording) = WORDINGS.iter().find(is_spoken) else { return };
+    say(format_args!("\ntry one of these:"));
+    for (curl, method, text) in
+        [("curl -s", wording.send, "read temperature"), ("curl -sN", wording.stream, "watch temperature 3 times")]
+    {
+        let body = wording.body.replace("METHOD", method).replace("TEXT", text);
+        say(format_args!("\n{curl} {url} -H 'Content-Type: application/json' -d '{body}'"));
+    }
+    if wording.sdk {
+        say(format_args!("\npip install a2a-sdk && python3 -c '{}'", PYTHON.replace("URL", &url).trim()));
+    }
+    say(format_args!(""));
+}
+
+/// How to ask in a dialect.
+struct Wording {
+    versions: &'static [&'static str],
+    send: &'static str,
+    stream: &'static str,
+    body: &'static str,
+    /// Whether the SDK that one gets today speaks it.
+    sdk: bool,
+}
+
+/// The newest first: that is the one to show.
+const WORDINGS: &[Wording] = &[
+    Wording {
+        versions: &["1.0"],
+        send: "SendMessage",
+        stream: "SendStreamingMessage",
+        body: r#"{"jsonrpc":"2.0","id":1,"method":"METHOD","params":{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"TEXT"}]}}}"#,
+        sdk: true,
+    },
+    Wording {
+        versions: &["0.3", "0.2"],
+        send: "message/send",
+        stream: "message/stream",
+        body: r#"{"jsonrpc":"2.0","id":1,"method":"METHOD","params":{"message":{"kind":"message","messageId":"1","role":"user","parts":[{"kind":"text","text":"TEXT"}]}}}"#,
+        sdk: false,
+    },
+    Wording {
+        versions: &["0.1"],
+        send: "tasks/send",
+        stream: "tasks/sendSubscribe",
+        body: r#"{"jsonrpc":"2.0","id":1,"method":"METHOD","params":{"id":"1","message":{"role":"user","parts":[{"type":"text","text":"TEXT"}]}}}"#,
+        sdk: false,
+    },
+];
+
+/// Where a client on this machine reaches us.
+fn base_url(mut listening: SocketAddr) -> String {
+    // "Any address" is none that a client could connect to.
+    match listening.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => listening.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => listening.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    format!("http://{listening}/")
+}
+
+const PYTHON: &str = r#"
+import asyncio
+from a2a.client import create_client
+from a2a.helpers import new_text_message
+from a2a.types import Role, SendMessageRequest
+
+async def main():
+    client = await create_client("URL")
+    message = new_text_message("read temperature", role=Role.ROLE_USER)
+    async for event in client.send_message(SendMessageRequest(message=message)):
+        print(event)
+
+asyncio.run(main())
+"#;
+
+#[cfg(test)]
+mod tests {
+    use protocol_core::json::Json;
+
+    use super::*;
+
+    #[test]
+    fn a_client_is_sent_to_an_address_that_it_can_reach() {
+        for (listening, url) in [
+            ("127.0.0.1:8080", "http://127.0.0.1:8080/"),
+            ("0.0.0.0:80", "http://127.0.0.1:80/"),
+            ("[::]:80", "http://[::1]:80/"),
+            ("192.168.0.7:80", "http://192.168.0.7:80/"),
+        ] {
+            assert_eq!(base_url(listening.parse().unwrap()), url);
+        }
+    }
+
+    #[test]
+    fn what_is_shown_can_be_pasted_into_a_shell() {
+        for wording in WORDINGS {
+            assert!(Json::parse(wording.body.as_bytes()).is_ok(), "{}", wording.body);
+            assert!(!wording.body.contains('\''));
+        }
+        assert!(!PYTHON.contains('\''));
+    }
+}
