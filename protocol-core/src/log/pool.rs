@@ -32,12 +32,22 @@ pub(crate) struct Pool<'s> {
     /// Blocks from here on were never used; they join no list, so that memory is touched only when needed.
     fresh: u32,
     available: u32,
+    /// Places looked at, for tests that hold the work against the length of what was read.
+    #[cfg(test)]
+    pub(crate) looks: core::cell::Cell<u64>,
 }
 
 impl<'s> Pool<'s> {
     pub(crate) fn new(blocks: &'s mut [Block]) -> Self {
         let available = u32::try_from(blocks.len()).unwrap_or(NIL - 1).min(NIL - 1);
-        Self { blocks, free: NIL, fresh: 0, available }
+        Self {
+            blocks,
+            free: NIL,
+            fresh: 0,
+            available,
+            #[cfg(test)]
+            looks: core::cell::Cell::new(0),
+        }
     }
 
     /// How many blocks can still be taken.
@@ -86,11 +96,15 @@ impl<'s> Pool<'s> {
     }
 
     pub(crate) fn next(&self, block: BlockIndex) -> BlockIndex {
+        #[cfg(test)]
+        self.looks.set(self.looks.get() + 1);
         self.blocks[block as usize].next
     }
 
     /// The bytes from `at` to the end of its block.
     pub(crate) fn tail(&self, at: Position) -> &[u8] {
+        #[cfg(test)]
+        self.looks.set(self.looks.get() + 1);
         &self.blocks[at.block as usize].bytes[usize::from(at.offset)..]
     }
 
