@@ -48,7 +48,6 @@ impl<'s> Service for App<'_, 's> {
             Refusal::Busy => (FaultKind::Busy, "all request buffers are in use"),
             Refusal::BodyEnded => (FaultKind::InvalidRequest, "the body ended before its Content-Length"),
             Refusal::BodySlow => (FaultKind::InvalidRequest, "the body did not arrive in time"),
-            _ => (FaultKind::InvalidRequest, "refused"),
         };
         self.node.refuse(None, kind, why)
     }

@@ -1,7 +1,18 @@
-//! The board-free firmware.
+//! Everything a Mote device does that is not a board: the HTTP edge, the shipped agents, and what they ask of a board.
+//!
+//! host-sim serves with these very files: what is tested on the laptop is what is flashed.
+//!
+//! | module | what it answers |
+//! | --- | --- |
+//! | [`http`] | how do requests come in and answers go out, on any socket of picoserve's |
+//! | [`app`] | how does the protocol machine stand behind that edge |
+//! | [`agents`] | what can be asked |
+//! | [`board`] | what does a board have to give |
+//! | [`milli`] | how are readings counted without floats |
 #![no_std]
-pub mod app;
+
 pub mod agents;
+pub mod app;
 pub mod board;
 pub mod http;
 pub mod milli;

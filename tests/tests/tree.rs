@@ -53,7 +53,9 @@ fn the_core_has_no_heap_no_std_and_no_unsafe() {
     assert!(lib.contains("#![no_std]") && lib.contains("#![forbid(unsafe_code)]"));
     for (path, text) in sources(&root.join("src")) {
         let code = text.split("#[cfg(test)]").next().unwrap();
-        for word in ["extern crate alloc", "extern crate std", "std::", "todo!", "unimplemented!", "panic!", "unreachable!"] {
+        for word in
+            ["extern crate alloc", "extern crate std", "std::", "todo!", "unimplemented!", "panic!", "unreachable!"]
+        {
             let is_test = path.file_name().is_some_and(|name| name == "tests.rs");
             assert!(is_test || !code.contains(word), "{}: {word}", path.display());
         }

@@ -13,8 +13,7 @@ fn small<const TASKS: usize, const BLOCKS: usize, const WORKERS: usize, const RE
 fn finished_tasks_make_room_the_oldest_first_and_live_ones_never() {
     let mut world = small::<4, 256, 2, 4>();
     let live = member(&world.ask(&send("SendMessage", "ask x", "")), "id");
-    let ended: Vec<String> =
-        (0..3).map(|_| member(&world.ask(&send("SendMessage", "done", "")), "id")).collect();
+    let ended: Vec<String> = (0..3).map(|_| member(&world.ask(&send("SendMessage", "done", "")), "id")).collect();
     world.ask(&send("SendMessage", "done", ""));
     assert_eq!(code_of(&world.ask(&about("GetTask", &ended[0]))), -32001);
     for id in [&live, &ended[1], &ended[2]] {
@@ -127,7 +126,8 @@ fn more_tasks_than_workers_wait_and_are_all_served_in_order() {
 #[test]
 fn more_answers_than_readers_are_refused_and_the_task_is_not_made() {
     let mut world = small::<8, 256, 2, 2>();
-    let waiting: Vec<_> = (0..2).map(|_| world.post(&send("SendStreamingMessage", "work; wait 5000; done", ""))).collect();
+    let waiting: Vec<_> =
+        (0..2).map(|_| world.post(&send("SendStreamingMessage", "work; wait 5000; done", ""))).collect();
     let text = world.ask(&send("SendMessage", "done", ""));
     assert_eq!(code_of(&text), -32000);
     assert_eq!(world.node.limits().tasks_used, 2);

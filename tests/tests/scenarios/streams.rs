@@ -95,7 +95,10 @@ fn two_streams_of_one_task_see_the_same_and_closing_one_changes_nothing() {
     first.hang_up();
     world.advance(1000);
     let strip = |event: &String| event.replace(r#""id":2"#, "");
-    assert_eq!(second.events().iter().map(strip).collect::<Vec<_>>(), third.events().iter().map(strip).collect::<Vec<_>>());
+    assert_eq!(
+        second.events().iter().map(strip).collect::<Vec<_>>(),
+        third.events().iter().map(strip).collect::<Vec<_>>()
+    );
     assert!(second.has_ended() && third.has_ended());
     assert!(!first.has_ended());
     assert_eq!(world.node.limits().readers_used, 0);

@@ -15,8 +15,9 @@ fn a_question_is_answered_in_the_same_task_and_history_keeps_every_message_in_or
     assert_eq!(member(&answered, "id"), id);
     assert_eq!(state_of(&answered), "TASK_STATE_COMPLETED");
     let history = answered.split("\"history\":").nth(1).unwrap();
-    let order: Vec<usize> =
-        ["say thinking; ask which", "\"thinking\"", "\"which\"", "end that"].map(|text| history.find(text).unwrap()).into();
+    let order: Vec<usize> = ["say thinking; ask which", "\"thinking\"", "\"which\"", "end that"]
+        .map(|text| history.find(text).unwrap())
+        .into();
     assert!(order.is_sorted(), "{history}");
     // What is the status now is not history yet.
     assert!(!history.contains("\"that\""), "{history}");
@@ -27,7 +28,8 @@ fn history_is_cut_from_the_old_end_as_each_dialect_means_it() {
     let mut world = World::new(Script);
     let id = member(&world.ask(&send("SendMessage", "ask one", "")), "id");
     world.ask(&send("SendMessage", "ask two", &format!(r#","taskId":"{id}""#)));
-    let count = |text: &str| text.split("\"history\":").nth(1).map_or(0, |history| history.matches("messageId").count());
+    let count =
+        |text: &str| text.split("\"history\":").nth(1).map_or(0, |history| history.matches("messageId").count());
     let get = |length: &str| {
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{{"id":"{id}","historyLength":{length}}}}}"#)
     };
