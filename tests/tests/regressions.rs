@@ -77,7 +77,7 @@ fn a_message_that_is_refused_costs_nobody_a_task() {
 
 #[test]
 fn opening_the_oldest_task_again_makes_room_by_the_next_oldest() {
-    let mut world = small::<16, 64, 1, 4>();
+    let mut world = small::<32, 64, 1, 4>();
     world.ask(&send_01("tasks/send", "first", "done"));
     let mut next = 0;
     while world.node.limits().blocks - world.node.limits().blocks_used > 6 {
@@ -147,14 +147,17 @@ fn a_reader_that_missed_chunks_is_told_even_if_something_else_comes_first() {
     for chunks in 1..80 {
         let mut world = small::<4, 60, 1, 4>();
         let script = format!("work; wait 10; chunks {chunks}; say more; add out a; add out b; wait 10; done");
-        let client = world.post(&send("SendStreamingMessage", &script, ""));
+        // A window that takes whole events: one that is cut off in the middle of a dropped event is another matter.
+        let client = post_as_reader(&mut world, &send("SendStreamingMessage", &script, ""), 4096);
+        world.settle();
         client.stall();
         world.advance(100);
         client.resume();
         world.settle();
         let events: Vec<Value> = client.events().iter().map(|event| json(event)).collect();
+        assert!(client.has_ended() && !client.is_broken(), "{chunks}: {}", client.text());
         let mut updates = events.iter().map(|event| &event["result"]["artifactUpdate"]).filter(|update| update.is_object());
-        let first = updates.next().unwrap_or_else(|| panic!("{chunks}: {} {}", client.is_broken(), client.text()));
+        let first = updates.next().unwrap_or_else(|| panic!("{chunks}: {}", client.text()));
         assert!(first.get("append").is_none(), "{chunks}: adds to what was never sent: {first}");
     }
 }
@@ -261,4 +264,15 @@ fn a_version_that_is_known_but_not_served_is_refused_by_that_name() {
     // What it does serve it serves, whatever the header says.
     let answer = json(&world.ask_as("1.0", &send_03("message/send", "done", "")));
     assert_eq!(answer["result"]["status"]["state"], "completed");
+}
+
+#[test]
+fn debug_missed() {
+    let mut world = small::<4, 60, 1, 4>();
+    let client = world.post(&send("SendStreamingMessage", "work; wait 10; chunks 100; wait 10; done", ""));
+    client.stall();
+    world.advance(100);
+    client.resume();
+    world.settle();
+    panic!("{}", client.text());
 }

@@ -211,8 +211,9 @@ fn decode_id(id: Text<'_>, field: &'static str) -> Result<Id, Fault> {
 /// Blocks of a task's share behind a message: that it was submitted, and one word of the agent.
 const STATUSES: u32 = 2;
 
-/// Blocks of the pool behind a message: its status, and the reserve of a task that is new or opened again.
-const BEHIND: u32 = 2;
+/// Blocks of the pool behind a message: its status, the reserve of a task that is new or opened again, and a few for the
+/// agent, which could do nothing but fail without them.
+const BEHIND: u32 = 6;
 
 /// An item of a message as it is stored.
 enum Stored<'a> {
