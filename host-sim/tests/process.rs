@@ -1,0 +1,206 @@
+//! The program as people start it: its words, its exit codes, its end, over real sockets.
+#![cfg(unix)]
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    process::{Child, Command, Output, Stdio},
+    time::Duration,
+};
+
+/// A running host-sim, ended with its test.
+struct Sim {
+    child: Child,
+    address: String,
+}
+
+impl Sim {
+    fn start(flags: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_host-sim"))
+            .args(["--port", "0"])
+            .args(flags)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("host-sim starts");
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let address = loop {
+            let line = lines.next().expect("host-sim says where it listens").unwrap();
+            if let Some(rest) = line.split("http://").nth(1) {
+                break rest.split('/').next().unwrap().to_owned();
+            }
+        };
+        // It goes on talking: somebody must listen.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, address }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        stream
+    }
+
+    /// Sends a request and reads until the server closes.
+    fn exchange(&self, request: &str) -> String {
+        let mut stream = self.connect();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    fn post(&self, body: &str) -> String {
+        self.exchange(&post(body, "close"))
+    }
+
+    fn get(&self, path: &str) -> String {
+        self.exchange(&format!("GET {path} HTTP/1.1\r\nHost: mote.local\r\nConnection: close\r\n\r\n"))
+    }
+
+    fn ask(&self, text: &str) -> String {
+        self.post(&message("SendMessage", "m", text))
+    }
+
+    fn signal(&self, name: &str) {
+        let told = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
+        assert!(told.success());
+    }
+}
+
+impl Drop for Sim {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn post(body: &str, connection: &str) -> String {
+    let length = body.len();
+    format!(
+        "POST / HTTP/1.1\r\nHost: mote.local\r\nContent-Type: application/json\r\nConnection: {connection}\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+}
+
+fn message(method: &str, id: &str, text: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"message":{{"messageId":"{id}","role":"ROLE_USER","parts":[{{"text":"{text}"}}]}}}}}}"#
+    )
+}
+
+fn refused(flags: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_host-sim")).args(flags).output().unwrap()
+}
+
+#[test]
+fn it_starts_without_configuration_and_answers() {
+    let sim = Sim::start(&[]);
+    let card = sim.get("/.well-known/agent-card.json");
+    assert!(card.starts_with("HTTP/1.1 200 OK") && card.contains("\"url\":\"http://mote.local/\""), "{card}");
+    for field in ["ETag: \"", "Last-Modified: ", "Cache-Control: public, max-age="] {
+        assert!(card.contains(field), "{card}");
+    }
+    let old_path = sim.get("/.well-known/agent.json");
+    assert_eq!(old_path.split("\r\n\r\n").nth(1), card.split("\r\n\r\n").nth(1));
+    let tag = card.split("ETag: ").nth(1).unwrap().lines().next().unwrap();
+    let again = sim.exchange(&format!(
+        "GET /.well-known/agent-card.json HTTP/1.1\r\nHost: mote.local\r\nIf-None-Match: {tag}\r\nConnection: close\r\n\r\n"
+    ));
+    assert!(again.starts_with("HTTP/1.1 304"), "{again}");
+
+    let reading = sim.ask("read temperature");
+    assert!(reading.contains("TASK_STATE_COMPLETED") && reading.contains(r#""sensor":"temperature""#), "{reading}");
+}
+
+#[test]
+fn the_public_url_is_what_it_is_told() {
+    let sim = Sim::start(&["--url", "https://sensors.example/kitchen/"]);
+    assert!(sim.get("/.well-known/agent-card.json").contains(r#""url":"https://sensors.example/kitchen/""#));
+}
+
+#[test]
+fn one_clear_sentence_and_an_exit_code() {
+    let sim = Sim::start(&[]);
+    let port = sim.address.split(':').nth(1).unwrap();
+    for (flags, code, sentence) in [
+        (&["--port", port][..], 1, "is taken"),
+        (&["--port", "x"][..], 2, "--port"),
+        (&["--agent", "cook"][..], 2, "sensor or conformance"),
+        (&["--dialects", "7.0"][..], 2, "--dialects"),
+        (&["--fault", "temperature"][..], 2, "--fault"),
+        (&["--colour"][..], 2, "--colour"),
+    ] {
+        let output = refused(flags);
+        assert_eq!(output.status.code(), Some(code), "{flags:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(sentence) && said.trim_end().lines().count() == 1, "{flags:?}: {said}");
+    }
+    assert!(refused(&["--help"]).status.success() && refused(&["--version"]).status.success());
+}
+
+#[test]
+fn being_told_to_stop_it_ends_streams_properly_and_exits() {
+    for signal in ["-INT", "-TERM"] {
+        let mut sim = Sim::start(&[]);
+        let mut stream = sim.connect();
+        let body = message("SendStreamingMessage", "m", "watch temperature every 60 seconds");
+        stream.write_all(post(&body, "keep-alive").as_bytes()).unwrap();
+        let mut received = Vec::new();
+        let mut piece = [0; 4096];
+        while !received.windows(14).any(|window| window == b"artifactUpdate") {
+            let n = stream.read(&mut piece).unwrap();
+            assert!(n > 0, "closed before the first reading");
+            received.extend_from_slice(&piece[..n]);
+        }
+        sim.signal(signal);
+        stream.read_to_end(&mut received).unwrap();
+        assert!(received.ends_with(b"0\r\n\r\n"), "cut off: {}", String::from_utf8_lossy(&received));
+        assert_eq!(sim.child.wait().unwrap().code(), Some(0));
+    }
+}
+
+#[test]
+fn a_broken_sensor_is_a_failed_task_with_a_reason() {
+    let sim = Sim::start(&["--fault", "temperature:after=2"]);
+    for _ in 0..2 {
+        assert!(sim.ask("read temperature").contains("TASK_STATE_COMPLETED"));
+    }
+    let broken = sim.ask("read temperature");
+    assert!(broken.contains("TASK_STATE_FAILED") && broken.contains(r#""text":"temperature: "#), "{broken}");
+    assert!(sim.ask("read humidity").contains("TASK_STATE_COMPLETED"));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_ids_and_readings() {
+    let run = |seed: &str| {
+        let answer = Sim::start(&["--seed", seed]).ask("read temperature");
+        let value = answer.split(r#""value":"#).nth(1).unwrap().split(',').next().unwrap().to_owned();
+        let id = answer.split(r#""id":""#).nth(1).unwrap().split('"').next().unwrap().to_owned();
+        (value, id)
+    };
+    assert_eq!(run("7"), run("7"));
+    assert_ne!(run("7"), run("8"));
+}
+
+#[test]
+fn a_small_preset_answers_full_with_what_to_do() {
+    let sim = Sim::start(&["--preset", "pico", "--agent", "conformance"]);
+    let large = sim.post(&message("SendMessage", "m", &"x".repeat(9000)));
+    assert!(large.starts_with("HTTP/1.1 413") && large.contains(r#""error":{"code":-32600"#), "{large}");
+    let mut full = String::new();
+    for _ in 0..17 {
+        full = sim.post(&message("SendMessage", "tck-input-required", "x"));
+    }
+    assert!(full.contains(r#""code":-32000"#) && full.contains("Retry-After: "), "{full}");
+    // What is stored is still there.
+    let list = sim.post(r#"{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}"#);
+    assert!(list.contains(r#""totalSize":16"#), "{list}");
+}
+
+#[test]
+fn only_the_dialects_that_are_served_are_in_the_card_and_on_the_wire() {
+    let sim = Sim::start(&["--dialects", "1.0", "--agent", "conformance"]);
+    let card = sim.get("/.well-known/agent-card.json");
+    assert!(card.contains("supportedInterfaces") && !card.contains("preferredTransport"), "{card}");
+    let old = sim.post(r#"{"jsonrpc":"2.0","id":1,"method":"message/send","params":{}}"#);
+    assert!(old.contains(r#""code":-32601"#), "{old}");
+}
