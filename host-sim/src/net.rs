@@ -86,6 +86,15 @@ pub async fn run<S: Service>(
     let mut turned_away = FuturesUnordered::new();
     let mut shutdown = pin!(shutdown);
     loop {
+        if served.len() >= settings.connections {
+            // Whoever has just hung up may have left a place that we have not noticed yet.
+            let mut patience = pin!(tokio::time::sleep(PATIENCE));
+            poll_fn(|cx| {
+                reap(&mut served, cx);
+                if served.len() < settings.connections { Poll::Ready(()) } else { patience.as_mut().poll(cx) }
+            })
+            .await;
+        }
         let event = poll_fn(|cx| {
             if shutdown.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(None);
@@ -125,6 +134,9 @@ pub async fn run<S: Service>(
 
 /// Clients that may hear that there is no room at the same time; beyond, they are just dropped.
 const TURNED_AWAY: usize = 64;
+
+/// How long a client waits for a place before it is told that there is none.
+const PATIENCE: Duration = Duration::from_millis(20);
 
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 

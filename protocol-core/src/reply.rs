@@ -82,6 +82,8 @@ struct Stream {
     snapshot_sent: bool,
     /// Chunks were dropped before they could be sent.
     missed: bool,
+    /// The artifact and the ordinal of the chunk that would go on where the last one that was sent ends.
+    next_chunk: Option<(u16, u32)>,
 }
 
 impl<'n, 's> Reply<'n, 's> {
@@ -147,7 +149,7 @@ impl<'n, 's> Reply<'n, 's> {
         history: History,
     ) -> Self {
         let snapshot_due = dialect.shapes.snapshot.is_some();
-        let stream = Stream { key, cursor, begun, history, snapshot_due, snapshot_sent: false, missed: false };
+        let stream = Stream { key, cursor, begun, history, snapshot_due, snapshot_sent: false, missed: false, next_chunk: None };
         Self { reader: Some(reader), is_stream: true, ..Self::new(node, id, dialect, Stage::Between(stream)) }
     }
 
@@ -300,9 +302,12 @@ impl<'n, 's> Reply<'n, 's> {
             let mut replaces = false;
             let (shape, is_final): (Ops, bool) = match header.kind {
                 Kind::Message | Kind::Reply => continue,
-                Kind::Chunk { artifact, .. } => {
+                Kind::Chunk { artifact, ordinal, .. } => {
                     // What came before it is gone, and perhaps was never sent.
-                    replaces = stream.missed && !engine.seen_before(now, artifact, cursor.stamp);
+                    replaces = stream.missed
+                        && stream.next_chunk != Some((artifact, ordinal))
+                        && !engine.seen_before(now, artifact, cursor.stamp);
+                    stream.next_chunk = Some((artifact, ordinal.wrapping_add(1)));
                     (shapes.artifact_event, false)
                 }
                 Kind::Status(state) => {

@@ -265,14 +265,3 @@ fn a_version_that_is_known_but_not_served_is_refused_by_that_name() {
     let answer = json(&world.ask_as("1.0", &send_03("message/send", "done", "")));
     assert_eq!(answer["result"]["status"]["state"], "completed");
 }
-
-#[test]
-fn debug_missed() {
-    let mut world = small::<4, 60, 1, 4>();
-    let client = world.post(&send("SendStreamingMessage", "work; wait 10; chunks 100; wait 10; done", ""));
-    client.stall();
-    world.advance(100);
-    client.resume();
-    world.settle();
-    panic!("{}", client.text());
-}

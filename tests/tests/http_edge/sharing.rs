@@ -142,6 +142,17 @@ fn a_stream_holds_no_buffer() {
 }
 
 #[test]
+fn clients_that_come_one_after_the_other_need_one_place_each() {
+    let server = Server::with(|settings| settings.connections = 2);
+    for _ in 0..200 {
+        let mut client = server.connect();
+        client.send("GET / HTTP/1.1\r\nHost: mote.local\r\nConnection: close\r\n\r\n");
+        assert_eq!(client.answer().status, 200);
+        client.assert_closed();
+    }
+}
+
+#[test]
 fn connections_beyond_the_limit_are_told_to_come_back() {
     let server = Server::with(|settings| settings.connections = 2);
     let mut inside: Vec<_> = (0..2).map(|_| server.connect()).collect();
