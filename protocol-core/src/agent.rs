@@ -301,7 +301,15 @@ impl<'n, 's> TaskCx<'n, 's> {
     /// # Errors
     /// If the task is no longer ours.
     pub fn complete(&mut self, text: fmt::Arguments<'_>) -> Result<Done, Stopped> {
-        self.status(TaskState::Completed, &[Piece::Text(text)]).map(|()| Done::Told)
+        self.complete_with(&[Piece::Text(text)])
+    }
+
+    /// As [`TaskCx::complete`], with parts of any kind.
+    ///
+    /// # Errors
+    /// If the task is no longer ours.
+    pub fn complete_with(&mut self, parts: &[Piece<'_>]) -> Result<Done, Stopped> {
+        self.status(TaskState::Completed, parts).map(|()| Done::Told)
     }
 
     /// Ends the task as failed, with the reason.

@@ -10,7 +10,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-use core::cell::Cell;
+use core::{cell::Cell, fmt};
 
 use protocol_core::{
     Agent, Data, Done, Piece, Said, Stopped, TaskCx,
@@ -74,14 +74,14 @@ impl<B: Board> Agent for SensorNode<'_, B> {
             Command::Set { actuator, position } => self.set(task, actuator, position),
             Command::Reboot => {
                 self.board.reboot();
-                task.complete(format_args!("The device restarts."))
+                complete(task, format_args!("The device restarts."))
             }
             Command::ForgetWifi => match self.board.forget_wifi() {
-                Ok(()) => task.complete(format_args!("The Wi-Fi network is forgotten.")),
+                Ok(()) => complete(task, format_args!("The Wi-Fi network is forgotten.")),
                 Err(trouble) => task.fail(format_args!("{trouble}")),
             },
             Command::Convert { scale } => self.convert(task, scale).await,
-            Command::Again { .. } | Command::Help => task.reply(format_args!("{}", Help(self.board.sensors()))),
+            Command::Again { .. } | Command::Help => reply(task, format_args!("{}", Help(self.board.sensors()))),
         }
     }
 }
@@ -143,14 +143,14 @@ impl<B: Board> SensorNode<'_, B> {
         match misfit {
             Misfit::Sensor => {
                 let names = Names(self.board.sensors().iter().map(|sensor| sensor.name));
-                task.reply(format_args!("Name a sensor that is here. Sensors: {names}."))
+                reply(task, format_args!("Name a sensor that is here. Sensors: {names}."))
             }
             Misfit::Actuator => {
                 let names = Names(self.board.actuators().iter());
-                task.reply(format_args!("Name something that can be switched here. Actuators: {names}."))
+                reply(task, format_args!("Name something that can be switched here. Actuators: {names}."))
             }
             Misfit::Outside(range) => task.reject(format_args!("Out of range: {range}.")),
-            Misfit::Because(why) => task.reply(format_args!("I did not understand: {why}.")),
+            Misfit::Because(why) => reply(task, format_args!("I did not understand: {why}.")),
         }
     }
 }
@@ -248,7 +248,7 @@ impl<B: Board> SensorNode<'_, B> {
         {
             task.artifact("calibration").parts(&[data.piece()]).await?;
         }
-        task.complete(format_args!("{name} is calibrated: the offset is {offset} {unit}."))
+        complete(task, format_args!("{name} is calibrated: the offset is {offset} {unit}."))
     }
 
     async fn report(&self, task: &mut TaskCx<'_, '_>, sensor: usize) -> Result<Done, Stopped> {
@@ -285,7 +285,7 @@ impl<B: Board> SensorNode<'_, B> {
     fn set(&self, task: &mut TaskCx<'_, '_>, actuator: usize, position: Position) -> Result<Done, Stopped> {
         let name = self.board.actuators().get(actuator).copied().unwrap_or_default();
         match self.board.set(actuator, position) {
-            Ok(()) => task.complete(format_args!("{name} is {position}.")),
+            Ok(()) => complete(task, format_args!("{name} is {position}.")),
             Err(trouble) => task.fail(format_args!("{}", Failure { name, trouble })),
         }
     }
@@ -297,7 +297,7 @@ impl<B: Board> SensorNode<'_, B> {
         match reading.map(|reading| reading.on(scale).ok_or(reading)) {
             Some(Ok(reading)) => give(task, reading).await,
             Some(Err(other)) => {
-                task.reply(format_args!("{} is no temperature: it is in {}.", other.sensor, other.unit))
+                reply(task, format_args!("{} is no temperature: it is in {}.", other.sensor, other.unit))
             }
             None => self.explain(
                 task,
@@ -331,6 +331,41 @@ impl<B: Board> SensorNode<'_, B> {
 
     fn sensor(&self, sensor: usize) -> Sensor {
         self.board.sensors().get(sensor).copied().unwrap_or(Sensor { name: "", unit: "" })
+    }
+}
+
+/// Answers with a message.
+fn reply(task: &mut TaskCx<'_, '_>, text: fmt::Arguments<'_>) -> Result<Done, Stopped> {
+    match structured(task, text) {
+        Some(data) => task.reply_with(&[data.piece()]),
+        None => task.reply(text),
+    }
+}
+
+/// Completes a task with words.
+fn complete(task: &mut TaskCx<'_, '_>, text: fmt::Arguments<'_>) -> Result<Done, Stopped> {
+    match structured(task, text) {
+        Some(data) => task.complete_with(&[data.piece()]),
+        None => task.complete(text),
+    }
+}
+
+/// Words as data, for a client that asked for data. If they are too long for that, text is better than nothing.
+fn structured(task: &TaskCx<'_, '_>, text: fmt::Arguments<'_>) -> Option<Data<768>> {
+    (Form::of(task) == Form::Data).then(|| Data::of(&Note { message: Shown(text) }))?
+}
+
+/// What is said to a client that wants data.
+#[derive(Serialize)]
+struct Note<'a> {
+    message: Shown<'a>,
+}
+
+struct Shown<'a>(fmt::Arguments<'a>);
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
     }
 }
 
@@ -381,8 +416,8 @@ struct Failure {
     trouble: Trouble,
 }
 
-impl core::fmt::Display for Failure {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name, self.trouble)
     }
 }

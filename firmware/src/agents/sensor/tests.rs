@@ -120,6 +120,12 @@ fn gives_only_what_the_client_can_use() {
         assert!(!text.contains(r#""data":"#) && text.contains(r#""text":"temperature 21.6 °C"#), "{text}");
         let schema = ask("[]", r#"{"text":"read temperature","metadata":{"mediaType":"application/json"}}"#);
         assert!(schema.contains(r#""data":"#) && !schema.contains(r#""text":"#), "{schema}");
+        // Words are data, too, for a client that asked for data.
+        for said in ["hello", "set led on", "read moon phase"] {
+            let part = format!(r#"{{"text":"{said}","metadata":{{"schema":{{"type":"object"}}}}}}"#);
+            let answer = ask("[]", &part);
+            assert!(answer.contains(r#""data":{"message":""#) && !answer.contains(r#""text":"#), "{answer}");
+        }
         let report = ask(r#"["application/json"]"#, r#"{"text":"report temperature"}"#);
         assert_has(&report, &[r#""data":{"sensor":"temperature","unit":"°C","values":[21.5,21.6,21.7]}"#]);
         assert_has(&ask(r#"["text/plain"]"#, r#"{"text":"report temperature"}"#), &[r#""text":"uptimeMs,sensor"#]);
