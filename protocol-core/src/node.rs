@@ -125,7 +125,12 @@ impl<'s> Node<'s> {
                 let engine = self.engine();
                 let birth =
                     named.and_then(|id| engine.find(id)).and_then(|key| engine.slot(key)).map(|slot| slot.birth);
-                (birth.map_or(otherwise, |birth| dialect::of_task(served, birth, otherwise, method)), method)
+                let chosen = match birth {
+                    Some(birth) => dialect::of_task(served, birth, otherwise, method),
+                    None if !envelope.has_version => dialect::of_bare(served, otherwise, method),
+                    None => otherwise,
+                };
+                (chosen, method)
             }
             Err((dialect, fault)) => return Reply::fault(self, envelope.id, dialect, fault, false),
         };

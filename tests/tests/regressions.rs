@@ -80,7 +80,7 @@ fn opening_the_oldest_task_again_makes_room_by_the_next_oldest() {
     let mut world = small::<32, 64, 1, 4>();
     world.ask(&send_01("tasks/send", "first", "done"));
     let mut next = 0;
-    while world.node.limits().blocks - world.node.limits().blocks_used > 6 {
+    while world.node.limits().blocks - world.node.limits().blocks_used > 10 {
         world.ask(&send_01("tasks/send", &format!("t{next}"), "done"));
         next += 1;
     }

@@ -252,6 +252,13 @@ fn method_of(dialect: &Dialect, name: &str) -> Option<Method> {
     dialect.methods.iter().find(|(known, _)| *known == name).map(|(_, method)| *method)
 }
 
+/// A request without `jsonrpc` about no task that is known: only a dialect that does not insist on it can be meant.
+pub(crate) fn of_bare(served: Served, otherwise: &'static Dialect, method: Method) -> &'static Dialect {
+    let shares = |(name, found): &(&str, Method)| *found == method && method_of(otherwise, name).is_some();
+    let lenient = |dialect: &&Dialect| !dialect.manners.insists_on_jsonrpc && dialect.methods.iter().any(shares);
+    DIALECTS.iter().copied().filter(|dialect| served.has(dialect)).find(lenient).unwrap_or(otherwise)
+}
+
 /// The dialect that made a task answers for it, if it has the method and is served.
 pub(crate) fn of_task(served: Served, birth: u8, otherwise: &'static Dialect, method: Method) -> &'static Dialect {
     let born = numbered(birth);

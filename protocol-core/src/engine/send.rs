@@ -100,7 +100,8 @@ impl Engine<'_> {
         if known.is_none() && self.slots.used() == self.slots.capacity() && self.finished.is_empty() {
             return Err(Fault::busy("the task table is full"));
         }
-        if self.pool.available() + self.evictable(known) + dropped < wanted + BEHIND {
+        let lacking = (wanted + BEHIND).saturating_sub(self.pool.available() + dropped);
+        if lacking > 0 && self.evictable(known) < lacking {
             return Err(Fault::busy("the task log is full"));
         }
         Ok(wanted)
