@@ -189,13 +189,8 @@ impl World {
     /// Lets everybody run until nobody has anything to do at this time.
     pub fn settle(&mut self) {
         for _ in 0..1_000_000 {
-            let Some(index) = self.running.iter().position(|task| task.flag.0.swap(false, Ordering::Relaxed)) else {
+            if !self.step() {
                 return;
-            };
-            let task = &mut self.running[index];
-            let waker = Waker::from(task.flag.clone());
-            if task.future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
-                drop(self.running.remove(index));
             }
         }
         panic!("somebody runs in circles");
