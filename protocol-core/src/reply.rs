@@ -149,7 +149,8 @@ impl<'n, 's> Reply<'n, 's> {
         history: History,
     ) -> Self {
         let snapshot_due = dialect.shapes.snapshot.is_some();
-        let stream = Stream { key, cursor, begun, history, snapshot_due, snapshot_sent: false, missed: false, next_chunk: None };
+        let stream =
+            Stream { key, cursor, begun, history, snapshot_due, snapshot_sent: false, missed: false, next_chunk: None };
         Self { reader: Some(reader), is_stream: true, ..Self::new(node, id, dialect, Stage::Between(stream)) }
     }
 

@@ -33,7 +33,7 @@ impl Agent for Script {
                 "work" => task.working().await?,
                 "say" => task.progress(format_args!("{rest}")).await?,
                 "says" => {
-                    for n in 0..rest.parse().unwrap_or(1) {
+                    for n in 0..rest.parse().unwrap_or(1).min(1000) {
                         task.progress(format_args!("[{n}]")).await?;
                     }
                 }
@@ -46,7 +46,7 @@ impl Agent for Script {
                     artifact.text(format_args!("{rest}")).await?;
                 }
                 "chunks" => {
-                    for n in 0..rest.parse().unwrap_or(1) {
+                    for n in 0..rest.parse().unwrap_or(1).min(1000) {
                         let artifact = task.artifact("out").append().more_to_come();
                         artifact.text(format_args!("[{n}]")).await?;
                     }

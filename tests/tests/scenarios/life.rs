@@ -1,7 +1,7 @@
 //! One task from beginning to end, in every way it can go.
 
 use mote_tests::world::World;
-use protocol_core::Inbound;
+use protocol_core::{Agent, Data, Done, Inbound, Stopped, TaskCx};
 
 use crate::support::{Script, about, member, send, send_03, state_of};
 
@@ -93,6 +93,37 @@ fn without_a_wall_clock_there_is_no_timestamp() {
     let text = world.ask(&send("SendMessage", "done", ""));
     assert_eq!(state_of(&text), "TASK_STATE_COMPLETED");
     assert!(!text.contains("timestamp") && !text.contains("1970"), "{text}");
+}
+
+#[test]
+fn a_data_part_is_read_as_a_type_of_the_skills_own() {
+    #[derive(serde::Deserialize, serde::Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Plan {
+        times: u32,
+        every_ms: u32,
+    }
+    struct Doubling;
+    impl Agent for Doubling {
+        async fn run(&self, task: &mut TaskCx<'_, '_>) -> Result<Done, Stopped> {
+            let Some(Plan { times, every_ms }) = task.args() else { return task.reject(format_args!("no plan")) };
+            let data = Data::<64>::of(&Plan { times: times * 2, every_ms }).unwrap();
+            task.artifact("plan").parts(&[data.piece()]).await?;
+            Ok(Done::Completed)
+        }
+    }
+    let mut world = World::new(Doubling);
+    let mut ask = |part: &str| world.ask(&send("SendMessage", "x", "").replace(r#"{"text":"x"}"#, part));
+    // Some clients send every number as a float, and names may be escaped.
+    for part in [
+        r#"{"data":{"times":2,"everyMs":5}}"#,
+        r#"{"data":{"everyMs":5.0,"times":2.0,"other":[{}]}}"#,
+        r#"{"text":"like this:"},{"data":{"\u0074imes":2,"everyMs":5}}"#,
+    ] {
+        let answer = ask(part);
+        assert!(answer.contains(r#""data":{"times":4,"everyMs":5}"#), "{answer}");
+    }
+    assert_eq!(state_of(&ask(r#"{"data":{"times":-2}}"#)), "TASK_STATE_REJECTED");
 }
 
 #[test]

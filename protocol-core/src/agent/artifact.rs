@@ -1,0 +1,87 @@
+//! Artifacts: what a task gives.
+
+use core::fmt;
+
+use serde::Serialize;
+
+use super::{Stopped, TaskCx};
+use crate::{
+    engine::{Chunk, Piece},
+    json::Json,
+};
+
+/// A piece of an artifact about to be sent. One that is sent as it is replaces what the artifact had, and is its last.
+pub struct Artifact<'t, 'n, 's> {
+    task: &'t mut TaskCx<'n, 's>,
+    name: &'t str,
+    description: Option<&'t str>,
+    append: bool,
+    last: bool,
+}
+
+impl<'t, 'n, 's> Artifact<'t, 'n, 's> {
+    pub(super) fn new(task: &'t mut TaskCx<'n, 's>, name: &'t str) -> Self {
+        Self { task, name, description: None, append: false, last: true }
+    }
+
+    /// Says what the artifact is.
+    #[must_use]
+    pub fn described(mut self, description: &'t str) -> Self {
+        self.description = Some(description);
+        self
+    }
+
+    /// Adds to what the artifact has.
+    #[must_use]
+    pub fn append(mut self) -> Self {
+        self.append = true;
+        self
+    }
+
+    /// More will follow.
+    #[must_use]
+    pub fn more_to_come(mut self) -> Self {
+        self.last = false;
+        self
+    }
+
+    /// Sends text.
+    ///
+    /// # Errors
+    /// If the task is no longer ours.
+    pub async fn text(self, text: fmt::Arguments<'_>) -> Result<(), Stopped> {
+        self.parts(&[Piece::Text(text)]).await
+    }
+
+    /// Sends parts of any kind.
+    ///
+    /// # Errors
+    /// If the task is no longer ours.
+    pub async fn parts(self, parts: &[Piece<'_>]) -> Result<(), Stopped> {
+        let Self { task, name, description, append, last } = self;
+        let chunk = Chunk { artifact: name, description, append, last, parts };
+        let told = task.node.engine().record_chunk(task.now(), task.key, &chunk);
+        task.told(told.map(|_| ()))?;
+        task.yield_now().await
+    }
+}
+
+/// A value of a skill's own type as JSON, ready to be sent as a data part.
+pub struct Data<const N: usize>(heapless::Vec<u8, N>);
+
+impl<const N: usize> Data<N> {
+    /// Writes the value. `None` if it is longer than `N` bytes.
+    pub fn of<T: Serialize>(value: &T) -> Option<Self> {
+        let mut bytes = heapless::Vec::new();
+        bytes.resize(N, 0).ok()?;
+        let len = serde_json_core::to_slice(value, &mut bytes).ok()?;
+        bytes.truncate(len);
+        Json::parse(&bytes).ok()?;
+        Some(Self(bytes))
+    }
+
+    /// The part.
+    pub fn piece(&self) -> Piece<'_> {
+        Piece::Data(Json::parse(&self.0).unwrap_or(Json::EMPTY_OBJECT))
+    }
+}
