@@ -37,10 +37,11 @@ impl Random {
     }
 }
 
-/// Runs a test with many seeds. A failure says with which one; `MOTE_SEED=N` runs that one alone.
+/// Runs a test with many seeds. A failure says with which one; `MOTE_SEED=N` runs that one alone, `MOTE_TIMES=N` runs N
+/// times as many.
 pub fn with_seeds(count: u64, test: impl Fn(&mut Random)) {
-    let only = std::env::var("MOTE_SEED").ok().and_then(|seed| seed.parse().ok());
-    let seeds = only.map_or(0..count, |seed: u64| seed..seed + 1);
+    let number = |name| std::env::var(name).ok().and_then(|number| number.parse::<u64>().ok());
+    let seeds = number("MOTE_SEED").map_or(0..count * number("MOTE_TIMES").unwrap_or(1), |seed| seed..seed + 1);
     for seed in seeds {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| test(&mut Random::new(seed)))) {
             eprintln!("failed with MOTE_SEED={seed}");

@@ -96,7 +96,7 @@ impl<'n, 's> TaskCx<'n, 's> {
         let pool = engine.pool();
         let mut items = engine.items(message);
         while items.next_part(pool).is_some() {
-            let Some(span) = items.attribute(pool, Tag::PartMetadata) else { continue };
+            let Some(span) = items.find(pool, Tag::PartMetadata) else { continue };
             // Metadata that is too long to look into is most likely a schema.
             let Some(metadata) = engine.copy::<SKILL_TEXT_MAX>(span) else { return true };
             let Ok(metadata) = Json::parse(&metadata) else { continue };

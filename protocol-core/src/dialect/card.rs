@@ -3,7 +3,7 @@
 use super::{v0_1, v0_3, v1_0};
 use crate::encode::{
     Field as F, List,
-    Op::{Each, If, Lit, Put},
+    Op::{Each, If, Lit, Put, Unless},
     Ops,
 };
 
@@ -34,7 +34,7 @@ pub(crate) const CARD: Ops = &[
     ),
     If(F::Wants(v0_3::NUMBER), OLDER),
     // The oldest clients need the address only; what the younger ones need besides does them no harm.
-    super::Op::Unless(F::Wants(v0_3::NUMBER), &[If(F::Wants(v0_1::NUMBER), &[Lit(",\"url\":"), Put(F::Url)])]),
+    Unless(F::Wants(v0_3::NUMBER), &[If(F::Wants(v0_1::NUMBER), &[Lit(",\"url\":"), Put(F::Url)])]),
     Lit(",\"capabilities\":{\"streaming\":true,\"pushNotifications\":false"),
     If(F::Wants(v1_0::NUMBER), &[Lit(",\"extendedAgentCard\":false")]),
     If(F::Wants(v0_3::NUMBER), &[Lit(",\"stateTransitionHistory\":false")]),

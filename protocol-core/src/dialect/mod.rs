@@ -11,6 +11,7 @@
 )]
 
 mod card;
+mod common;
 mod read;
 mod v0_1;
 mod v0_3;
@@ -22,7 +23,7 @@ mod tests;
 pub(crate) use card::CARD;
 
 use crate::{
-    encode::{Field, Op, Ops},
+    encode::Ops,
     engine,
     json::Json,
     model::{Call, Fault, FaultKind, History, TaskState},
@@ -100,6 +101,10 @@ pub(crate) struct Shapes {
     pub(crate) status_event: Ops,
     pub(crate) artifact_event: Ops,
     pub(crate) reply_event: Ops,
+    /// What is inside of those: a message, the first members of an artifact, a part.
+    pub(crate) message: Ops,
+    pub(crate) artifact_head: Ops,
+    pub(crate) part: Ops,
     /// The `data` of an error; may be nothing.
     pub(crate) error_data: Ops,
 }
@@ -254,41 +259,20 @@ fn method_of(dialect: &Dialect, name: &str) -> Option<Method> {
 
 /// A request without `jsonrpc` about no task that is known: only a dialect that does not insist on it can be meant.
 pub(crate) fn of_bare(served: Served, otherwise: &'static Dialect, method: Method) -> &'static Dialect {
-    let shares = |(name, found): &(&str, Method)| *found == method && method_of(otherwise, name).is_some();
-    let lenient = |dialect: &&Dialect| !dialect.manners.insists_on_jsonrpc && dialect.methods.iter().any(shares);
+    let lenient = |dialect: &&Dialect| !dialect.manners.insists_on_jsonrpc && shares(dialect, otherwise, method);
     DIALECTS.iter().copied().filter(|dialect| served.has(dialect)).find(lenient).unwrap_or(otherwise)
 }
 
 /// The dialect that made a task answers for it, if it has the method and is served.
 pub(crate) fn of_task(served: Served, birth: u8, otherwise: &'static Dialect, method: Method) -> &'static Dialect {
     let born = numbered(birth);
-    let shares = |(name, found): &(&str, Method)| *found == method && method_of(otherwise, name).is_some();
-    if served.has(born) && born.methods.iter().any(shares) { born } else { otherwise }
+    if served.has(born) && shares(born, otherwise, method) { born } else { otherwise }
 }
 
-// What several dialects share.
-
-const LOWER_ROLES: [&str; 2] = ["user", "agent"];
-
-const fn nest(ops: Ops) -> Op {
-    Op::Nest(ops)
+/// Whether two dialects have a name for a method in common.
+fn shares(one: &Dialect, other: &Dialect, method: Method) -> bool {
+    one.methods.iter().any(|(name, found)| *found == method && method_of(other, name).is_some())
 }
-
-/// An artifact that has lost its oldest chunks says so.
-const DROPPED: Ops = &[Op::Lit(",\"metadata\":{\"droppedChunks\":"), Op::Put(Field::Dropped), Op::Lit("}")];
-
-/// The members of a file behind its content.
-const FILE_TAIL: Ops = &[
-    Op::If(Field::MediaType, &[Op::Lit(",\"mimeType\":"), Op::Put(Field::MediaType)]),
-    Op::If(Field::Filename, &[Op::Lit(",\"name\":"), Op::Put(Field::Filename)]),
-    Op::Lit("}"),
-];
-
-/// Before 1.0 data is an object: anything else is put into one.
-const DATA: Ops = &[
-    Op::If(Field::DataObject, &[Op::Put(Field::DataObject)]),
-    Op::If(Field::DataOther, &[Op::Lit("{\"value\":"), Op::Put(Field::DataOther), Op::Lit("}")]),
-];
 
 /// The calls about one task, which all versions before 1.0 have alike.
 fn task_call(method: Method, params: Json<'_>, unset: History) -> Result<Call<'_>, Fault> {

@@ -2,12 +2,13 @@
 
 use super::{
     Dialect, Manners, Method, Said, Shapes,
+    common::{CHUNK, CHUNK_FLAGS, DATA_OBJECT, FILE_REST, FINAL, LOWER_ROLES, PART_REST, STATUS, TASK_REST},
     read::{history, members, message, name, no_push, object, required, strings, tagged_part},
 };
 use crate::{
     encode::{
         Field as F, List,
-        Op::{self, ByPart, Each, If, Lit, Put, Status},
+        Op::{self, ByPart, Each, If, Lit, Put},
         Ops,
     },
     json::Json,
@@ -41,7 +42,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         "failed",
         "failed",
     ],
-    roles: super::LOWER_ROLES,
+    roles: LOWER_ROLES,
     faults: [
         said(-32700, "Invalid JSON payload"),
         said(-32600, "Request payload validation error"),
@@ -76,28 +77,12 @@ pub(super) static DIALECT: Dialect = Dialect {
         task: &[TASK],
         list: &[Lit("null")],
         snapshot: None,
-        status_event: &[
-            Lit("{\"id\":"),
-            Put(F::TaskId),
-            Lit(",\"status\":"),
-            super::nest(STATUS),
-            If(F::Final, &[Lit(",\"final\":true}")]),
-            If(F::NotFinal, &[Lit(",\"final\":false}")]),
-        ],
-        artifact_event: &[
-            Lit("{\"id\":"),
-            Put(F::TaskId),
-            Lit(",\"artifact\":{"),
-            super::nest(ARTIFACT_HEAD),
-            Lit("\"parts\":["),
-            Each(List::Parts, PART),
-            Lit("]"),
-            If(F::Dropped, super::DROPPED),
-            If(F::Append, &[Lit(",\"append\":true")]),
-            If(F::LastChunk, &[Lit(",\"lastChunk\":true")]),
-            Lit("}}"),
-        ],
+        status_event: &[Lit("{\"id\":"), Put(F::TaskId), Lit(",\"status\":"), STATUS, FINAL],
+        artifact_event: &[Lit("{\"id\":"), Put(F::TaskId), Lit(",\"artifact\":"), CHUNK, CHUNK_FLAGS, Lit("}}")],
         reply_event: &[TASK],
+        message: MESSAGE,
+        artifact_head: ARTIFACT_HEAD,
+        part: PART,
         error_data: &[],
     },
 };
@@ -106,45 +91,9 @@ const fn said(code: i32, name: &'static str) -> Said {
     Said { code, name, reason: "" }
 }
 
-const TASK: Op = super::nest(&[
-    Lit("{\"id\":"),
-    Put(F::TaskId),
-    Lit(",\"sessionId\":"),
-    Put(F::ContextId),
-    Lit(",\"status\":"),
-    Status(STATUS),
-    If(
-        F::Artifacts,
-        &[
-            Lit(",\"artifacts\":["),
-            Each(
-                List::Artifacts,
-                &[
-                    Lit("{"),
-                    super::nest(ARTIFACT_HEAD),
-                    Lit("\"parts\":["),
-                    Each(List::ArtifactParts, PART),
-                    Lit("]"),
-                    If(F::Dropped, super::DROPPED),
-                    Lit("}"),
-                ],
-            ),
-            Lit("]"),
-        ],
-    ),
-    If(F::History, &[Lit(",\"history\":["), Each(List::History, &[MESSAGE]), Lit("]")]),
-    Lit("}"),
-]);
+const TASK: Op = Op::Nest(&[Lit("{\"id\":"), Put(F::TaskId), Lit(",\"sessionId\":"), Put(F::ContextId), TASK_REST]);
 
-const STATUS: Ops = &[
-    Lit("{\"state\":"),
-    Put(F::State),
-    If(F::HasMessage, &[Lit(",\"message\":"), MESSAGE]),
-    If(F::Time, &[Lit(",\"timestamp\":"), Put(F::Time)]),
-    Lit("}"),
-];
-
-const MESSAGE: Op = super::nest(&[
+const MESSAGE: Ops = &[
     Lit("{\"role\":"),
     Put(F::Role),
     Lit(",\"parts\":["),
@@ -152,7 +101,7 @@ const MESSAGE: Op = super::nest(&[
     Lit("]"),
     If(F::Metadata, &[Lit(",\"metadata\":"), Put(F::Metadata)]),
     Lit("}"),
-]);
+];
 
 const ARTIFACT_HEAD: Ops = &[
     Lit("\"name\":"),
@@ -166,12 +115,11 @@ const ARTIFACT_HEAD: Ops = &[
 const PART: Ops = &[
     ByPart([
         &[Lit("{\"type\":\"text\",\"text\":"), Put(F::Content)],
-        &[Lit("{\"type\":\"file\",\"file\":{\"bytes\":"), Put(F::Content), super::nest(super::FILE_TAIL)],
-        &[Lit("{\"type\":\"file\",\"file\":{\"uri\":"), Put(F::Content), super::nest(super::FILE_TAIL)],
-        &[Lit("{\"type\":\"data\",\"data\":"), super::nest(super::DATA)],
+        &[Lit("{\"type\":\"file\",\"file\":{\"bytes\":"), Put(F::Content), FILE_REST],
+        &[Lit("{\"type\":\"file\",\"file\":{\"uri\":"), Put(F::Content), FILE_REST],
+        &[Lit("{\"type\":\"data\",\"data\":"), DATA_OBJECT],
     ]),
-    If(F::PartMetadata, &[Lit(",\"metadata\":"), Put(F::PartMetadata)]),
-    Lit("}"),
+    PART_REST,
 ];
 
 /// No history unless so many messages are asked for.

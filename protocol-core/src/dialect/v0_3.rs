@@ -2,12 +2,16 @@
 
 use super::{
     Dialect, Manners, Method, Said, Shapes,
+    common::{
+        ARTIFACT_BY_ID, CHUNK, CHUNK_FLAGS, DATA_OBJECT, FILE_REST, FINAL, LOWER_ROLES, MESSAGE_REST, PART_REST,
+        STATUS, TASK_REST,
+    },
     read::{boolean, history, members, message, no_push, object, required, strings, tagged_part},
 };
 use crate::{
     encode::{
-        Field as F, List,
-        Op::{self, ByPart, Each, If, Lit, Put, Status},
+        Field as F,
+        Op::{self, ByPart, Lit, Put},
         Ops,
     },
     json::Json,
@@ -37,7 +41,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     ],
     decode,
     states: ["submitted", "working", "input-required", "auth-required", "completed", "canceled", "failed", "rejected"],
-    roles: super::LOWER_ROLES,
+    roles: LOWER_ROLES,
     faults: [
         said(-32700, "Invalid JSON payload"),
         said(-32600, "Request payload validation error"),
@@ -78,27 +82,24 @@ pub(super) static DIALECT: Dialect = Dialect {
             Lit(",\"contextId\":"),
             Put(F::ContextId),
             Lit(",\"status\":"),
-            super::nest(STATUS),
-            If(F::Final, &[Lit(",\"final\":true}")]),
-            If(F::NotFinal, &[Lit(",\"final\":false}")]),
+            STATUS,
+            FINAL,
         ],
         artifact_event: &[
             Lit("{\"kind\":\"artifact-update\",\"taskId\":"),
             Put(F::TaskId),
             Lit(",\"contextId\":"),
             Put(F::ContextId),
-            Lit(",\"artifact\":{"),
-            super::nest(ARTIFACT_HEAD),
-            Lit("\"parts\":["),
-            Each(List::Parts, PART),
-            Lit("]"),
-            If(F::Dropped, super::DROPPED),
+            Lit(",\"artifact\":"),
+            CHUNK,
             Lit("}"),
-            If(F::Append, &[Lit(",\"append\":true")]),
-            If(F::LastChunk, &[Lit(",\"lastChunk\":true")]),
+            CHUNK_FLAGS,
             Lit("}"),
         ],
         reply_event: &[MESSAGE],
+        message: &[MESSAGE],
+        artifact_head: ARTIFACT_BY_ID,
+        part: PART,
         error_data: &[],
     },
 };
@@ -107,79 +108,24 @@ const fn said(code: i32, name: &'static str) -> Said {
     Said { code, name, reason: "" }
 }
 
-const TASK: Op = super::nest(&[
+const TASK: Op = Op::Nest(&[
     Lit("{\"kind\":\"task\",\"id\":"),
     Put(F::TaskId),
     Lit(",\"contextId\":"),
     Put(F::ContextId),
-    Lit(",\"status\":"),
-    Status(STATUS),
-    If(
-        F::Artifacts,
-        &[
-            Lit(",\"artifacts\":["),
-            Each(
-                List::Artifacts,
-                &[
-                    Lit("{"),
-                    super::nest(ARTIFACT_HEAD),
-                    Lit("\"parts\":["),
-                    Each(List::ArtifactParts, PART),
-                    Lit("]"),
-                    If(F::Dropped, super::DROPPED),
-                    Lit("}"),
-                ],
-            ),
-            Lit("]"),
-        ],
-    ),
-    If(F::History, &[Lit(",\"history\":["), Each(List::History, &[MESSAGE]), Lit("]")]),
-    Lit("}"),
+    TASK_REST,
 ]);
 
-const STATUS: Ops = &[
-    Lit("{\"state\":"),
-    Put(F::State),
-    If(F::HasMessage, &[Lit(",\"message\":"), MESSAGE]),
-    If(F::Time, &[Lit(",\"timestamp\":"), Put(F::Time)]),
-    Lit("}"),
-];
-
-const MESSAGE: Op = super::nest(&[
-    Lit("{\"kind\":\"message\",\"messageId\":"),
-    Put(F::MessageId),
-    Lit(",\"contextId\":"),
-    Put(F::ContextId),
-    If(F::InTask, &[Lit(",\"taskId\":"), Put(F::TaskId)]),
-    Lit(",\"role\":"),
-    Put(F::Role),
-    Lit(",\"parts\":["),
-    Each(List::Parts, PART),
-    Lit("]"),
-    If(F::Metadata, &[Lit(",\"metadata\":"), Put(F::Metadata)]),
-    If(F::Extensions, &[Lit(",\"extensions\":"), Put(F::Extensions)]),
-    If(F::References, &[Lit(",\"referenceTaskIds\":"), Put(F::References)]),
-    Lit("}"),
-]);
-
-const ARTIFACT_HEAD: Ops = &[
-    Lit("\"artifactId\":"),
-    Put(F::ArtifactId),
-    Lit(",\"name\":"),
-    Put(F::ArtifactId),
-    If(F::Description, &[Lit(",\"description\":"), Put(F::Description)]),
-    Lit(","),
-];
+const MESSAGE: Op = Op::Nest(&[Lit("{\"kind\":\"message\","), MESSAGE_REST]);
 
 const PART: Ops = &[
     ByPart([
         &[Lit("{\"kind\":\"text\",\"text\":"), Put(F::Content)],
-        &[Lit("{\"kind\":\"file\",\"file\":{\"bytes\":"), Put(F::Content), super::nest(super::FILE_TAIL)],
-        &[Lit("{\"kind\":\"file\",\"file\":{\"uri\":"), Put(F::Content), super::nest(super::FILE_TAIL)],
-        &[Lit("{\"kind\":\"data\",\"data\":"), super::nest(super::DATA)],
+        &[Lit("{\"kind\":\"file\",\"file\":{\"bytes\":"), Put(F::Content), FILE_REST],
+        &[Lit("{\"kind\":\"file\",\"file\":{\"uri\":"), Put(F::Content), FILE_REST],
+        &[Lit("{\"kind\":\"data\",\"data\":"), DATA_OBJECT],
     ]),
-    If(F::PartMetadata, &[Lit(",\"metadata\":"), Put(F::PartMetadata)]),
-    Lit("}"),
+    PART_REST,
 ];
 
 fn decode(method: Method, params: Json<'_>) -> Result<Call<'_>, Fault> {

@@ -2,12 +2,13 @@
 
 use super::{
     Dialect, Manners, Method, Said, Shapes,
+    common::{ARTIFACT_BY_ID, CHUNK, CHUNK_FLAGS, MESSAGE_REST, PART_REST, STATUS, TASK_REST},
     read::{base64, boolean, history, members, message, name, no_push, object, one_content, required, strings, text},
 };
 use crate::{
     encode::{
         Field as F, List,
-        Op::{ByPart, Each, If, Lit, Put, Status},
+        Op::{self, ByPart, Each, If, Lit, Put},
         Ops,
     },
     json::Json,
@@ -96,7 +97,7 @@ pub(super) static DIALECT: Dialect = Dialect {
             Lit(",\"contextId\":"),
             Put(F::ContextId),
             Lit(",\"status\":"),
-            super::nest(STATUS),
+            STATUS,
             Lit("}}"),
         ],
         artifact_event: &[
@@ -104,18 +105,16 @@ pub(super) static DIALECT: Dialect = Dialect {
             Put(F::TaskId),
             Lit(",\"contextId\":"),
             Put(F::ContextId),
-            Lit(",\"artifact\":{"),
-            super::nest(ARTIFACT_HEAD),
-            Lit("\"parts\":["),
-            Each(List::Parts, PART),
-            Lit("]"),
-            If(F::Dropped, super::DROPPED),
+            Lit(",\"artifact\":"),
+            CHUNK,
             Lit("}"),
-            If(F::Append, &[Lit(",\"append\":true")]),
-            If(F::LastChunk, &[Lit(",\"lastChunk\":true")]),
+            CHUNK_FLAGS,
             Lit("}}"),
         ],
         reply_event: &[Lit("{\"message\":"), MESSAGE, Lit("}")],
+        message: &[MESSAGE],
+        artifact_head: ARTIFACT_BY_ID,
+        part: PART,
         error_data: &[
             If(
                 F::IsOfProtocol,
@@ -147,69 +146,9 @@ const fn said(code: i32, name: &'static str, reason: &'static str) -> Said {
     Said { code, name, reason }
 }
 
-const TASK: crate::encode::Op = super::nest(&[
-    Lit("{\"id\":"),
-    Put(F::TaskId),
-    Lit(",\"contextId\":"),
-    Put(F::ContextId),
-    Lit(",\"status\":"),
-    Status(STATUS),
-    If(
-        F::Artifacts,
-        &[
-            Lit(",\"artifacts\":["),
-            Each(
-                List::Artifacts,
-                &[
-                    Lit("{"),
-                    super::nest(ARTIFACT_HEAD),
-                    Lit("\"parts\":["),
-                    Each(List::ArtifactParts, PART),
-                    Lit("]"),
-                    If(F::Dropped, super::DROPPED),
-                    Lit("}"),
-                ],
-            ),
-            Lit("]"),
-        ],
-    ),
-    If(F::History, &[Lit(",\"history\":["), Each(List::History, &[MESSAGE]), Lit("]")]),
-    Lit("}"),
-]);
+const TASK: Op = Op::Nest(&[Lit("{\"id\":"), Put(F::TaskId), Lit(",\"contextId\":"), Put(F::ContextId), TASK_REST]);
 
-const STATUS: Ops = &[
-    Lit("{\"state\":"),
-    Put(F::State),
-    If(F::HasMessage, &[Lit(",\"message\":"), MESSAGE]),
-    If(F::Time, &[Lit(",\"timestamp\":"), Put(F::Time)]),
-    Lit("}"),
-];
-
-const MESSAGE: crate::encode::Op = super::nest(&[
-    Lit("{\"messageId\":"),
-    Put(F::MessageId),
-    Lit(",\"contextId\":"),
-    Put(F::ContextId),
-    If(F::InTask, &[Lit(",\"taskId\":"), Put(F::TaskId)]),
-    Lit(",\"role\":"),
-    Put(F::Role),
-    Lit(",\"parts\":["),
-    Each(List::Parts, PART),
-    Lit("]"),
-    If(F::Metadata, &[Lit(",\"metadata\":"), Put(F::Metadata)]),
-    If(F::Extensions, &[Lit(",\"extensions\":"), Put(F::Extensions)]),
-    If(F::References, &[Lit(",\"referenceTaskIds\":"), Put(F::References)]),
-    Lit("}"),
-]);
-
-const ARTIFACT_HEAD: Ops = &[
-    Lit("\"artifactId\":"),
-    Put(F::ArtifactId),
-    Lit(",\"name\":"),
-    Put(F::ArtifactId),
-    If(F::Description, &[Lit(",\"description\":"), Put(F::Description)]),
-    Lit(","),
-];
+const MESSAGE: Op = Op::Nest(&[Lit("{"), MESSAGE_REST]);
 
 const PART: Ops = &[
     ByPart([
@@ -220,8 +159,7 @@ const PART: Ops = &[
     ]),
     If(F::MediaType, &[Lit(",\"mediaType\":"), Put(F::MediaType)]),
     If(F::Filename, &[Lit(",\"filename\":"), Put(F::Filename)]),
-    If(F::PartMetadata, &[Lit(",\"metadata\":"), Put(F::PartMetadata)]),
-    Lit("}"),
+    PART_REST,
 ];
 
 fn decode(method: Method, params: Json<'_>) -> Result<Call<'_>, Fault> {

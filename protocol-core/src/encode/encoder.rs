@@ -28,16 +28,23 @@ pub(crate) struct Scene<'a, 's> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gone;
 
-/// Templates nest no deeper than this: event, envelope, body, task, history, message, part, file, member. (A test
-/// measures the dialects' templates.)
-pub(super) const DEPTH: usize = 12;
+/// Templates nest no deeper than this; a test measures them.
+pub(super) const DEPTH: usize = 9;
 
 #[derive(Clone, Copy)]
 struct Frame {
     ops: Ops,
     at: u8,
-    /// The step at `at` has pushed a frame that has come back.
+    /// One item of a list: the frame below has the loop.
+    is_item: bool,
+    /// The loop at `at` has sent an item.
     returned: bool,
+}
+
+impl Frame {
+    const fn new(ops: Ops, is_item: bool) -> Self {
+        Self { ops, at: 0, is_item, returned: false }
+    }
 }
 
 /// A document on its way out: a template and a place in it, a log and a place in it.
@@ -97,8 +104,8 @@ impl Encoder {
 
     fn new(outer: Ops, body: Ops, snapshot: Snapshot) -> Self {
         let mut frames = heapless::Vec::new();
-        // cannot fail: the first of ten.
-        let _ = frames.push(Frame { ops: outer, at: 0, returned: false });
+        // cannot fail: it is the first.
+        let _ = frames.push(Frame::new(outer, false));
         Self {
             frames,
             body,
@@ -144,9 +151,10 @@ impl Encoder {
         let mut out = Out::new(buffer, self.bookmark);
         while let Some(frame) = self.frames.last() {
             let Some(op) = frame.ops.get(usize::from(frame.at)).copied() else {
+                let is_item = frame.is_item;
                 self.frames.pop();
                 if let Some(outer) = self.frames.last_mut() {
-                    outer.returned = true;
+                    outer.returned = is_item;
                 }
                 continue;
             };
@@ -166,11 +174,15 @@ impl Encoder {
                     frame.at += 1;
                     frame.returned = false;
                 }
+                Next::Item(ops) => self.push(Frame::new(ops, true))?,
+                // The last step of a template needs no frame to come back to: that keeps the stack flat.
+                Next::Into(ops) if usize::from(frame.at) + 1 == frame.ops.len() => {
+                    *frame = Frame::new(ops, frame.is_item);
+                }
                 Next::Into(ops) => {
+                    frame.at += 1;
                     frame.returned = false;
-                    if self.frames.push(Frame { ops, at: 0, returned: false }).is_err() {
-                        return Err(Gone);
-                    }
+                    self.push(Frame::new(ops, false))?;
                 }
             }
         }
@@ -178,12 +190,16 @@ impl Encoder {
         Ok(out.len())
     }
 
+    fn push(&mut self, frame: Frame) -> Result<(), Gone> {
+        // cannot fail: a test measures every template.
+        self.frames.push(frame).map_err(|_| Gone)
+    }
+
     fn step(&mut self, op: Op, returned: bool, scene: &Scene<'_, '_>, out: &mut Out<'_>) -> Next {
         match op {
             Op::Lit(text) => out.put(text),
             Op::Put(field) => self.value(field, scene).write(scene, out),
             Op::Bare(field) => self.value(field, scene).write_bare(scene, out),
-            _ if returned && !matches!(op, Op::Each(..)) => {}
             Op::If(field, ops) => {
                 if self.value(field, scene).is_there() {
                     return Next::Into(ops);
@@ -195,6 +211,7 @@ impl Encoder {
                 }
             }
             Op::Nest(ops) => return Next::Into(ops),
+            Op::Own(pick) => return Next::Into(pick(&scene.dialect.shapes)),
             Op::Body => return Next::Into(self.body),
             Op::ByPart(kinds) => {
                 let [text, raw, url, data] = kinds;
@@ -227,7 +244,7 @@ impl Encoder {
                     self.start(list, scene);
                 }
                 if self.advance(list, scene) {
-                    return Next::Into(ops);
+                    return Next::Item(ops);
                 }
             }
         }
@@ -399,6 +416,7 @@ impl Encoder {
 enum Next {
     Step,
     Into(Ops),
+    Item(Ops),
     Gone,
 }
 

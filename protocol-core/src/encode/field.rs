@@ -268,9 +268,9 @@ impl Encoder {
             Field::Content => Value::Quoted(content.span),
             Field::DataObject if is_object() => Value::Raw(content.span),
             Field::DataOther if !is_object() => Value::Raw(content.span),
-            Field::MediaType => rest.attribute(pool, Tag::MediaType).map_or(Value::Absent, Value::Quoted),
-            Field::Filename => rest.attribute(pool, Tag::Filename).map_or(Value::Absent, Value::Quoted),
-            Field::PartMetadata => rest.attribute(pool, Tag::PartMetadata).map_or(Value::Absent, Value::Raw),
+            Field::MediaType => rest.find(pool, Tag::MediaType).map_or(Value::Absent, Value::Quoted),
+            Field::Filename => rest.find(pool, Tag::Filename).map_or(Value::Absent, Value::Quoted),
+            Field::PartMetadata => rest.find(pool, Tag::PartMetadata).map_or(Value::Absent, Value::Raw),
             _ => Value::Absent,
         }
     }

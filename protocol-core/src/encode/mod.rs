@@ -14,6 +14,8 @@ mod tests;
 pub(crate) use encoder::{Encoder, Scene};
 pub(crate) use field::Field;
 
+use crate::dialect::Shapes;
+
 /// A template.
 pub(crate) type Ops = &'static [Op];
 
@@ -38,6 +40,8 @@ pub(crate) enum Op {
     Status(Ops),
     /// Another template here.
     Nest(Ops),
+    /// The dialect's own template for this.
+    Own(fn(&Shapes) -> Ops),
     /// What this answer is about.
     Body,
 }

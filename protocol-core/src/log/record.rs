@@ -166,7 +166,7 @@ impl Items {
         Some(Item { tag, span: Span { at, len } })
     }
 
-    /// The first item of that kind before the first part.
+    /// The first item of that kind before the next part: of the record's own at its start, of a part's behind its content.
     pub(crate) fn find(mut self, pool: &Pool<'_>, tag: Tag) -> Option<Span> {
         while let Some(item) = self.next(pool) {
             if item.tag == tag {
@@ -184,19 +184,6 @@ impl Items {
         while let Some(item) = self.next(pool) {
             if item.tag.begins_part() {
                 return Some(item);
-            }
-        }
-        None
-    }
-
-    /// The attribute of the part whose content was read last.
-    pub(crate) fn attribute(mut self, pool: &Pool<'_>, tag: Tag) -> Option<Span> {
-        while let Some(item) = self.next(pool) {
-            if item.tag == tag {
-                return Some(item.span);
-            }
-            if item.tag.begins_part() {
-                break;
             }
         }
         None

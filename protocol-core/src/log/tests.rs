@@ -120,8 +120,8 @@ fn items_and_attributes_are_found_where_they_belong() {
     let mut parts = items;
     let text = parts.next_part(&pool).unwrap();
     assert_eq!(text_of(&pool, text.span), "say \\\"hi\\\"");
-    assert!(parts.attribute(&pool, Tag::Filename).is_none());
+    assert!(parts.find(&pool, Tag::Filename).is_none());
     assert_eq!(parts.next_part(&pool).unwrap().tag, Tag::Raw);
-    assert_eq!(text_of(&pool, parts.attribute(&pool, Tag::Filename).unwrap()), "f.bin");
+    assert_eq!(text_of(&pool, parts.find(&pool, Tag::Filename).unwrap()), "f.bin");
     assert!(parts.next_part(&pool).is_none());
 }

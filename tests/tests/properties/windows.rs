@@ -26,10 +26,12 @@ fn read(mut reply: Reply<'_, '_>, mut size: impl FnMut() -> usize) -> String {
 /// A world with something of everything in it.
 fn world() -> World {
     let mut world = World::new(Script);
-    let parts = r#"{"text":"é \"q\" 😀 \u2028\n"},{"raw":"aGVsbG8=","filename":"f"},{"data":{"a":[1,null]}},{"text":""}"#;
-    let rich = send("SendMessage", "chunks 30; says 5; put described; data [1]; file hi; end \\\"é\\\"", r#","metadata":{"k":1}"#)
-        .replace("]}", r#"],"extensions":["e"],"referenceTaskIds":["r"]}"#);
-    world.ask(&rich.replacen("[{", &format!("[{parts},{{"), 1).replace("}],\"ext", "}],\"ext"));
+    world.ask(concat!(
+        r#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m é","role":"ROLE_USER","parts":["#,
+        r#"{"text":"chunks 30; says 5; put described; data [1]; end \\ \"é\""},{"raw":"aGVsbG8=","filename":"f"},"#,
+        r#"{"url":"https://example.com/","mediaType":"text/plain"},{"data":{"a":[1,null]},"metadata":{"b":"😀\u2028"}}],"#,
+        r#""metadata":{"k":1},"extensions":["e"],"referenceTaskIds":["r"],"contextId":"c \"d\""}}}"#,
+    ));
     world.ask(&send("SendMessage", "chunks 30; says 5; put described; data [1]; file hi; end fine", ""));
     world.ask(&send_03("message/send", "say one; ask two", ""));
     world.ask(&send_01("tasks/send", "old", "chunk a; chunk b; last c; ask d"));
@@ -41,6 +43,7 @@ fn world() -> World {
 fn requests(world: &mut World) -> Vec<(String, Option<&'static str>)> {
     let list = world.ask(r#"{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"historyLength":0}}"#);
     let ids = list.split("{\"id\":\"").skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned);
+    assert_eq!(list.matches("\"status\":").count(), 4, "{list}");
     let mut all = vec![
         (r#"{"jsonrpc":"2.0","id":"a \"long\" id é","method":"ListTasks","params":{"includeArtifacts":true}}"#.to_owned(), None),
         (r#"{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"pageSize":2}}"#.to_owned(), None),
