@@ -1,6 +1,7 @@
 //! Randomness that can be had again: a small generator, and a loop that names the seed of a failure.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use core::panic::AssertUnwindSafe;
+use std::panic::{catch_unwind, resume_unwind};
 
 /// SplitMix64: one addition and three mixings a number, good enough to pick test cases.
 #[derive(Clone, Debug)]

@@ -156,7 +156,8 @@ fn a_reader_that_missed_chunks_is_told_even_if_something_else_comes_first() {
         world.settle();
         let events: Vec<Value> = client.events().iter().map(|event| json(event)).collect();
         assert!(client.has_ended() && !client.is_broken(), "{chunks}: {}", client.text());
-        let mut updates = events.iter().map(|event| &event["result"]["artifactUpdate"]).filter(|update| update.is_object());
+        let mut updates =
+            events.iter().map(|event| &event["result"]["artifactUpdate"]).filter(|update| update.is_object());
         let first = updates.next().unwrap_or_else(|| panic!("{chunks}: {}", client.text()));
         assert!(first.get("append").is_none(), "{chunks}: adds to what was never sent: {first}");
     }

@@ -16,7 +16,8 @@ const WINDOW: usize = 61;
 
 /// The file as it would be if everything that comes out were expected.
 pub(crate) fn play(path: &str, written: &str) -> String {
-    let mut player = Player { world: None, setting: Setting::default(), headers: Headers::default(), open: BTreeMap::new() };
+    let mut player =
+        Player { world: None, setting: Setting::default(), headers: Headers::default(), open: BTreeMap::new() };
     let mut played = String::new();
     for (number, line) in written.lines().enumerate() {
         if is_expectation(line) {

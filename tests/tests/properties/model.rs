@@ -99,7 +99,8 @@ impl Model {
 
     /// Every task with its state, newest status first.
     fn list(&mut self) -> Vec<(String, String)> {
-        let list = self.ask(r#"{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"historyLength":0,"pageSize":100}}"#);
+        let list =
+            self.ask(r#"{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"historyLength":0,"pageSize":100}}"#);
         let tasks = list["result"]["tasks"].as_array().expect("a list");
         assert_eq!(list["result"]["totalSize"], json!(tasks.len()));
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -122,7 +123,8 @@ impl Model {
             let configuration = json!({"returnImmediately": random.once_in(2)});
             ("SendMessage", json!({"message": message, "configuration": configuration}))
         };
-        let client = self.world.post(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string());
+        let client =
+            self.world.post(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string());
         let answer = client.has_ended().then(|| serde_json::from_str::<Value>(&client.text()).expect("JSON"));
         if random.once_in(5) {
             client.hang_up();
@@ -148,7 +150,12 @@ impl Model {
         let after = self.list();
         let stands = |id: &str| after.iter().any(|(other, _)| other == id);
         // Finished tasks went first, the oldest first; live ones never.
-        let finished: Vec<&String> = before.iter().rev().filter(|(id, state)| is_ended(state) && Some(id.as_str()) != target).map(|(id, _)| id).collect();
+        let finished: Vec<&String> = before
+            .iter()
+            .rev()
+            .filter(|(id, state)| is_ended(state) && Some(id.as_str()) != target)
+            .map(|(id, _)| id)
+            .collect();
         let kept = finished.iter().position(|id| stands(id)).unwrap_or(finished.len());
         assert!(finished[kept..].iter().all(|id| stands(id)), "not the oldest first: {before:?} became {after:?}");
         let gone: Vec<String> = self.tasks.keys().filter(|id| !stands(id)).cloned().collect();
@@ -173,7 +180,10 @@ impl Model {
             }
             // Every message of the client is there, in order.
             let history = shown["history"].as_array().into_iter().flatten();
-            let said: Vec<&str> = history.filter(|message| message["role"] == "ROLE_USER").filter_map(|message| message["messageId"].as_str()).collect();
+            let said: Vec<&str> = history
+                .filter(|message| message["role"] == "ROLE_USER")
+                .filter_map(|message| message["messageId"].as_str())
+                .collect();
             assert_eq!(said, task.messages, "{id}");
         }
     }
@@ -219,7 +229,8 @@ impl Model {
                 let named = random.once_in(3).then(|| format!("t{}", self.messages));
                 let refused = self.send(random, named.as_deref(), run);
                 let after = self.list();
-                let new: Vec<&String> = after.iter().map(|(id, _)| id).filter(|id| !self.tasks.contains_key(*id)).collect();
+                let new: Vec<&String> =
+                    after.iter().map(|(id, _)| id).filter(|id| !self.tasks.contains_key(*id)).collect();
                 match refused {
                     None => {
                         assert_eq!(new.len(), 1, "{before:?} became {after:?}");
@@ -261,7 +272,8 @@ fn the_engine_does_what_a_simple_model_does() {
             model.operate(random);
         }
         // When all has ended and made room, nothing is left of it.
-        let live: Vec<String> = model.tasks.iter().filter(|(_, task)| !task.is_ended()).map(|(id, _)| id.clone()).collect();
+        let live: Vec<String> =
+            model.tasks.iter().filter(|(_, task)| !task.is_ended()).map(|(id, _)| id.clone()).collect();
         for id in live {
             assert!(model.ask(&about("CancelTask", &id)).get("result").is_some());
         }

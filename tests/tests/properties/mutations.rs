@@ -15,8 +15,25 @@ use crate::corpus;
 /// Breaks a body a little.
 pub(crate) fn mutate(random: &mut Random, bytes: &mut Vec<u8>, corpus: &[String]) {
     const WORDS: &[&str] = &[
-        "null", "{}", "[]", "\"\"", "-1", "1e999", "\\ud800", "\\u0000", "\u{0}", "\u{2028}", "\"id\":\"x\",", "tasks/get", "0.5",
-        "true", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "\"", "}", "]", ",",
+        "null",
+        "{}",
+        "[]",
+        "\"\"",
+        "-1",
+        "1e999",
+        "\\ud800",
+        "\\u0000",
+        "\u{0}",
+        "\u{2028}",
+        "\"id\":\"x\",",
+        "tasks/get",
+        "0.5",
+        "true",
+        "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+        "\"",
+        "}",
+        "]",
+        ",",
     ];
     let at = random.below(bytes.len() + 1);
     let until = (at + random.below(20)).min(bytes.len());
@@ -157,7 +174,9 @@ const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"in
 #[test]
 fn every_truncation_of_a_request_is_refused_as_one() {
     let mut world = World::new(Script);
-    for body in corpus::requests().iter().filter(|body| body.starts_with('{') && serde_json::from_str::<Value>(body).is_ok()) {
+    for body in
+        corpus::requests().iter().filter(|body| body.starts_with('{') && serde_json::from_str::<Value>(body).is_ok())
+    {
         let body = body.trim_end();
         for end in (0..body.len()).step_by(7) {
             let torn = &body.as_bytes()[..end];

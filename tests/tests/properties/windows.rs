@@ -45,7 +45,11 @@ fn requests(world: &mut World) -> Vec<(String, Option<&'static str>)> {
     let ids = list.split("{\"id\":\"").skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned);
     assert_eq!(list.matches("\"status\":").count(), 4, "{list}");
     let mut all = vec![
-        (r#"{"jsonrpc":"2.0","id":"a \"long\" id é","method":"ListTasks","params":{"includeArtifacts":true}}"#.to_owned(), None),
+        (
+            r#"{"jsonrpc":"2.0","id":"a \"long\" id é","method":"ListTasks","params":{"includeArtifacts":true}}"#
+                .to_owned(),
+            None,
+        ),
         (r#"{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"pageSize":2}}"#.to_owned(), None),
         (r#"{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"pageSize":0}}"#.to_owned(), None),
         (about("GetTask", "nobody"), None),
@@ -60,7 +64,10 @@ fn requests(world: &mut World) -> Vec<(String, Option<&'static str>)> {
     for id in ids {
         all.push((about("GetTask", &id), None));
         all.push((about("tasks/get", &id), None));
-        all.push((format!(r#"{{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{{"id":"{id}","historyLength":2}}}}"#), None));
+        all.push((
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{{"id":"{id}","historyLength":2}}}}"#),
+            None,
+        ));
     }
     all
 }

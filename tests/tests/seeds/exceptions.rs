@@ -22,7 +22,8 @@ const fn left_out(file: &'static str, path: &'static str, reason: &'static str) 
     Exception { file, path, reason }
 }
 
-const NO_METADATA: &str = "agents of ours put no metadata on tasks, artifacts, parts or messages; empty ones are left out";
+const NO_METADATA: &str =
+    "agents of ours put no metadata on tasks, artifacts, parts or messages; empty ones are left out";
 const NO_PUSH: &str = "push notifications come with their own issue";
 const NUMBER: &str = "the document writes the task's id as a number; the schema and the request say string";
 const NO_AUTH: &str = "authentication comes with its own issue";

@@ -3,7 +3,9 @@
 use core::task::{Context, Poll, Waker};
 
 use mote_tests::world::{PROFILE, World};
-use protocol_core::{Agent, Artifact, Done, Piece, Profile, Provider, Skill, Stopped, TaskCx, json::Json, time::Millis};
+use protocol_core::{
+    Agent, Artifact, Done, Piece, Profile, Provider, Skill, Stopped, TaskCx, json::Json, time::Millis,
+};
 use serde_json::Value;
 
 /// Does what it has, one after the other.

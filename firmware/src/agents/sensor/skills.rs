@@ -19,7 +19,7 @@ pub const PROFILE: Profile<'static> = Profile {
     skills: SKILLS,
 };
 
-/// Everything it can do. The first example of each is the one that [`Help`] shows.
+/// Everything it can do. The first example of each is the one that the help shows.
 pub const SKILLS: &[Skill<'static>] = &[
     Skill {
         id: "read",
