@@ -53,10 +53,11 @@ impl Vector {
         for line in self.body.lines() {
             if let Some(data) = line.strip_prefix("data: ") {
                 documents.push(data.to_owned());
-            } else if let Some(document) = documents.last_mut() {
-                if !line.starts_with("id: ") && !line.starts_with("event: ") {
-                    document.push_str(line);
-                }
+            } else if let Some(document) = documents.last_mut()
+                && !line.starts_with("id: ")
+                && !line.starts_with("event: ")
+            {
+                document.push_str(line);
             }
         }
         documents
