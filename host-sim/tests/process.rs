@@ -1,11 +1,11 @@
 //! The program as people start it: its words, its exit codes, its end, over real sockets.
 #![cfg(unix)]
 
+use core::time::Duration;
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     process::{Child, Command, Output, Stdio},
-    time::Duration,
 };
 
 /// A running host-sim, ended with its test.
