@@ -266,3 +266,21 @@ fn a_version_that_is_known_but_not_served_is_refused_by_that_name() {
     let answer = json(&world.ask_as("1.0", &send_03("message/send", "done", "")));
     assert_eq!(answer["result"]["status"]["state"], "completed");
 }
+
+#[test]
+fn a_task_that_has_used_up_the_numbers_of_artifacts_fails_and_nobody_else_does() {
+    struct Numerous;
+    impl Agent for Numerous {
+        async fn run(&self, task: &mut TaskCx<'_, '_>) -> Result<Done, Stopped> {
+            for n in 0..70_000 {
+                let name = format!("a{n}");
+                task.artifact(&name).text(format_args!("x")).await?;
+            }
+            Ok(Done::Completed)
+        }
+    }
+    let mut world = World::with::<_, 4, 24, 1, 4>(Numerous, Served::ALL, PROFILE);
+    let answer = json(&world.ask(&send("SendMessage", "go", "")));
+    assert_eq!(answer["result"]["task"]["status"]["state"], "TASK_STATE_FAILED", "{answer}");
+    assert!(json(&world.ask(&send("SendMessage", "go", ""))).get("result").is_some());
+}

@@ -6,4 +6,5 @@ mod model;
 mod mutations;
 mod reader;
 mod round_trip;
+mod streams;
 mod windows;

@@ -61,7 +61,7 @@ pub(crate) fn json(random: &mut Random, depth: usize) -> Value {
     match random.below(if depth == 0 { 5 } else { 7 }) {
         0 => Value::Null,
         1 => Value::Bool(random.once_in(2)),
-        2 => Value::Number(number(*random.pick(NUMBERS))),
+        2 => Value::Number(number(random.pick::<&str>(NUMBERS))),
         3 | 4 => Value::String(text(random, 40)),
         5 => Value::Array((0..random.below(4)).map(|_| json(random, depth - 1)).collect()),
         _ => Value::Object(object(random, depth)),
@@ -118,7 +118,7 @@ fn put(random: &mut Random, value: &Value, out: &mut String) {
 
 fn space(random: &mut Random, out: &mut String) {
     if random.once_in(6) {
-        out.push_str(*random.pick(&[" ", "\n", "\t", "\r\n", "  "]));
+        out.push_str(random.pick::<&str>(&[" ", "\n", "\t", "\r\n", "  "]));
     }
 }
 
