@@ -1,8 +1,34 @@
 //! What a board gives to the agents: things to measure, things to switch, and a little memory.
 
+#[cfg(feature = "emulated")]
+mod emulated;
+#[cfg(feature = "emulated")]
+mod registers;
+
+#[cfg(feature = "qemu-arm")]
+mod cmsdk_timer;
+#[cfg(feature = "qemu-arm")]
+mod lan9118;
+#[cfg(feature = "qemu-arm")]
+pub mod qemu_arm;
+#[cfg(feature = "qemu-arm")]
+pub(crate) use qemu_arm as here;
+
+#[cfg(feature = "qemu-riscv")]
+mod clint;
+#[cfg(feature = "qemu-riscv")]
+pub mod qemu_riscv;
+#[cfg(feature = "qemu-riscv")]
+mod virtio_net;
+#[cfg(all(feature = "qemu-riscv", not(feature = "qemu-arm")))]
+pub(crate) use qemu_riscv as here;
+
 use core::fmt;
 
 use crate::milli::Milli;
+
+#[cfg(all(feature = "qemu-arm", feature = "qemu-riscv"))]
+compile_error!("an image is for one board: choose one of the features `qemu-arm` and `qemu-riscv`");
 
 /// A board, as the agents see it. One executor runs all of them, so `&self` is shared: keep state in cells.
 ///

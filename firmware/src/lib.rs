@@ -8,11 +8,16 @@
 //! | [`app`] | how does the protocol machine stand behind that edge |
 //! | [`agents`] | what can be asked |
 //! | [`board`] | what does a board have to give |
+//! | `device` | how does all of it run on a microcontroller (with the feature of a board) |
 //! | [`milli`] | how are readings counted without floats |
+//! | [`simulated`] | what is measured where there is no sensor |
 #![no_std]
 
 pub mod agents;
 pub mod app;
 pub mod board;
+#[cfg(feature = "device")]
+mod device;
 pub mod http;
 pub mod milli;
+pub mod simulated;

@@ -6,9 +6,8 @@ use std::io::{self, Write as _};
 use firmware::{
     board::{Board, Key, Position, Sensor, Trouble},
     milli::Milli,
+    simulated::{Model, Signal},
 };
-
-use crate::random::SplitMix;
 
 /// A board that exists only here. The same seed gives the same readings, whoever asks in between for another sensor.
 pub(crate) struct SimBoard {
@@ -37,7 +36,7 @@ pub(crate) const SENSORS: [Sensor; 3] = [
 
 /// How each of them behaves.
 const MODELS: [Model; SENSORS.len()] = [
-    Model { middle: 21_500, swing: 2_000, noise: 40, step: 10 },
+    Model::TEMPERATURE,
     Model { middle: 45_000, swing: 8_000, noise: 300, step: 100 },
     Model { middle: 1_013_250, swing: 9_000, noise: 100, step: 100 },
 ];
@@ -48,7 +47,7 @@ impl SimBoard {
         let board = Self {
             seed,
             fault,
-            signals: [const { Cell::new(Signal::EMPTY) }; SENSORS.len()],
+            signals: [const { Cell::new(Signal::new(0)) }; SENSORS.len()],
             led: Cell::new(Position::Off),
             store: RefCell::default(),
         };
@@ -77,7 +76,7 @@ impl Board for SimBoard {
         let value = now.next(*model);
         signal.set(now);
         match self.fault {
-            Some(fault) if fault.sensor == sensor && now.readings > fault.after => {
+            Some(fault) if fault.sensor == sensor && now.readings() > fault.after => {
                 Err(Trouble("the sensor does not answer"))
             }
             _ => Ok(value),
@@ -123,53 +122,6 @@ impl Board for SimBoard {
 /// Tells whoever started us. If nobody listens any more that is no reason to end.
 pub(crate) fn say(line: core::fmt::Arguments<'_>) {
     let _ = writeln!(io::stdout(), "{line}");
-}
-
-/// How a sensor behaves, in thousandths of its unit.
-#[derive(Clone, Copy)]
-struct Model {
-    middle: i32,
-    /// How far it drifts from the middle.
-    swing: i32,
-    /// How far one reading is from the next by chance.
-    noise: i32,
-    /// The smallest difference that it shows.
-    step: i32,
-}
-
-/// Where a sensor is.
-#[derive(Clone, Copy)]
-struct Signal {
-    chance: SplitMix,
-    phase: u32,
-    readings: u32,
-}
-
-impl Signal {
-    const EMPTY: Self = Self { chance: SplitMix::new(0), phase: 0, readings: 0 };
-
-    /// Readings from one end of the drift to the other.
-    const SLOPE: u32 = 300;
-
-    fn new(seed: u64) -> Self {
-        let mut chance = SplitMix::new(seed);
-        let phase = (chance.next() % u64::from(2 * Self::SLOPE)) as u32;
-        Self { chance, phase, readings: 0 }
-    }
-
-    fn next(&mut self, model: Model) -> Milli {
-        let at = (self.phase + self.readings % (2 * Self::SLOPE)) % (2 * Self::SLOPE);
-        self.readings = self.readings.saturating_add(1);
-        // Up the slope and down again, from -1 to 1 in parts of `SLOPE`.
-        let place = i64::from(if at < Self::SLOPE { at } else { 2 * Self::SLOPE - at }) * 2 - i64::from(Self::SLOPE);
-        let drift = i64::from(model.swing) * place / i64::from(Self::SLOPE);
-        let width = u64::from(model.noise.unsigned_abs()) * 2 + 1;
-        let noise = (self.chance.next() % width) as i64 - i64::from(model.noise);
-        let step = i64::from(model.step);
-        let value = (i64::from(model.middle) + drift + noise) / step * step;
-        // cannot fail: a middle, a swing and a noise are far from the end of the numbers.
-        Milli(i32::try_from(value).unwrap_or(i32::MAX))
-    }
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use std::{
 use firmware::{
     agents::{conformance::Conformance, sensor, sensor::SensorNode},
     app::App,
+    simulated::SplitMix,
 };
 use host_sim::net::{self, Settings};
 use protocol_core::{
@@ -27,7 +28,7 @@ use tokio::task::{LocalSet, spawn_local};
 use crate::{
     args::{AgentName, Args, Asked, BadArgs, HELP, Preset},
     board::{SimBoard, say},
-    random::{SplitMix, System},
+    random::System,
 };
 
 /// 4096 tasks with 16 MiB of log between them, 64 being worked on, 1024 answers being waited for.

@@ -78,8 +78,6 @@ struct Stream {
     begun: Stamp,
     history: History,
     snapshot_due: bool,
-    /// The task as it was at the beginning has been shown.
-    snapshot_sent: bool,
     /// Chunks were dropped before they could be sent.
     missed: bool,
     /// The artifact and the ordinal of the chunk that would go on where the last one that was sent ends.
@@ -149,8 +147,7 @@ impl<'n, 's> Reply<'n, 's> {
         history: History,
     ) -> Self {
         let snapshot_due = dialect.shapes.snapshot.is_some();
-        let stream =
-            Stream { key, cursor, begun, history, snapshot_due, snapshot_sent: false, missed: false, next_chunk: None };
+        let stream = Stream { key, cursor, begun, history, snapshot_due, missed: false, next_chunk: None };
         Self { reader: Some(reader), is_stream: true, ..Self::new(node, id, dialect, Stage::Between(stream)) }
     }
 
@@ -289,7 +286,6 @@ impl<'n, 's> Reply<'n, 's> {
         let begun = Snapshot { key: stream.key, upto: stream.begun };
         if stream.snapshot_due {
             stream.snapshot_due = false;
-            stream.snapshot_sent = true;
             let ended = engine.status(begun).is_some_and(|(_, state, _)| state.is_terminal());
             let encoder =
                 Encoder::task(rpc::RESULT_EVENT, shapes.snapshot.unwrap_or(shapes.task), begun, stream.history);
@@ -312,13 +308,9 @@ impl<'n, 's> Reply<'n, 's> {
                     (shapes.artifact_event, false)
                 }
                 Kind::Status(state) => {
-                    // A question ends a stream when it is asked, not when it is an old one that is told again.
-                    let is_new = cursor.stamp > stream.begun
-                        || (!stream.snapshot_sent
-                            && engine.status(begun).is_some_and(|(last, ..)| last.stamp == cursor.stamp));
-                    // The end of an earlier run is not the end of a task that was opened again.
-                    let is_end = state.is_terminal() && (cursor.stamp == slot.status_stamp || is_new);
-                    (shapes.status_event, is_end || (state.is_interrupted() && is_new))
+                    // An end or a question ends the stream; but not one that is past: an earlier turn's that is told
+                    // again, one that was answered meanwhile, the end of a task that was opened again.
+                    (shapes.status_event, state.is_settled() && cursor.stamp == slot.status_stamp)
                 }
             };
             let mut encoder = Encoder::event(rpc::RESULT_EVENT, shape, stream.key, cursor);

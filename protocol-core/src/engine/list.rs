@@ -78,6 +78,10 @@ impl Page {
 
     fn matching<'e>(&'e self, engine: &'e Engine<'_>, behind: Stamp) -> impl Iterator<Item = (TaskKey, Stamp)> + 'e {
         engine.slots.visible().filter_map(move |(key, slot)| {
+            // Whether there will be a task at all is not decided yet.
+            if slot.tentative {
+                return None;
+            }
             if self.context.as_ref().is_some_and(|context| *context != slot.context) {
                 return None;
             }

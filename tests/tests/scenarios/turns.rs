@@ -89,6 +89,14 @@ fn a_message_to_a_working_task_is_kept_and_answered_when_the_agent_asks() {
     // The question was answered before it was asked: the task goes straight on to its end.
     assert_eq!(state_of(&world.ask(&about("GetTask", &id))), "TASK_STATE_COMPLETED");
     assert!(second.has_ended());
+
+    // A stream of such a message ends with its own answer, not with the question that it answers.
+    let first = world.post(&send("SendStreamingMessage", "work; wait 1000; ask more", ""));
+    let id = member(&first.text(), "id");
+    let second = world.post(&send("SendStreamingMessage", "end thanks", &format!(r#","taskId":"{id}""#)));
+    world.advance(1000);
+    assert!(second.has_ended());
+    assert_eq!(state_of(second.events().last().unwrap()), "TASK_STATE_COMPLETED");
 }
 
 #[test]

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Runs the firmware on an emulated board, in the foreground, with its HTTP port on this machine:
+#
+#     tests/emulate.sh arm|riscv PORT        e.g. tests/emulate.sh arm 8080
+#
+# Says "ready http://127.0.0.1:PORT" when it answers, and what the board logs; Ctrl-C ends it. Installs nothing: status
+# 77 and a line for each missing tool. MOTE_QEMU_FLAGS are passed on to QEMU, DEFMT_LOG says how much is logged.
+set -uo pipefail
+
+cd "$(dirname "$0")/.." || exit 1
+
+usage() {
+    echo "usage: $0 arm|riscv PORT" >&2
+    exit 2
+}
+[ $# -eq 2 ] || usage
+port=$2
+case $port in '' | *[!0-9]*) usage ;; esac
+
+network=(-netdev "user,id=n0,hostfwd=tcp:127.0.0.1:$port-:80")
+common=(-display none -serial null -monitor none -semihosting-config "enable=on,target=native")
+case $1 in
+    arm)
+        emulator=(qemu-system-arm -M mps2-an385 "${common[@]}" "${network[@]}" -net "nic,model=lan9118,netdev=n0")
+        ;;
+    riscv)
+        emulator=(qemu-system-riscv32 -M virt -m 16M -bios none "${common[@]}" "${network[@]}"
+            -device "virtio-net-device,netdev=n0")
+        ;;
+    *) usage ;;
+esac
+
+missing=$(tests/tools/device.sh) || { echo "$missing" >&2; exit 77; }
+image=$(firmware/build.sh "qemu-$1") || exit 1
+
+# A pipe with a name: the emulator and the decoder are both children whose ids we know, and end by them.
+folder=$(mktemp -d)
+mkfifo "$folder/log"
+board= decoder=
+finish() {
+    [ -z "$board" ] || kill "$board" 2>/dev/null
+    [ -z "$board" ] || wait "$board" 2>/dev/null
+    # The decoder ends with the board's last word.
+    [ -z "$decoder" ] || wait "$decoder" 2>/dev/null
+    rm -rf "$folder"
+}
+trap finish EXIT
+trap 'exit 0' INT TERM
+
+defmt-print -e "$image" <"$folder/log" &
+decoder=$!
+# shellcheck disable=SC2086 # words on purpose
+"${emulator[@]}" ${MOTE_QEMU_FLAGS:-} -kernel "$image" >"$folder/log" </dev/null &
+board=$!
+
+# QEMU takes connections before the board does: only an answer counts.
+is_ready=
+for _ in $(seq 60); do
+    kill -0 "$board" 2>/dev/null || break
+    if curl -fsS -m 1 -o /dev/null "http://127.0.0.1:$port/.well-known/agent-card.json" 2>/dev/null; then
+        is_ready=yes
+        break
+    fi
+    sleep 0.2
+done
+if [ -n "$is_ready" ]; then
+    echo "ready http://127.0.0.1:$port"
+elif kill -0 "$board" 2>/dev/null; then
+    echo "the board does not answer" >&2
+    exit 1
+fi
+
+wait "$board"
+status=$?
+board=
+echo "the board ended (status $status)" >&2
+exit "$((status == 0 ? 1 : status))"
