@@ -30,6 +30,12 @@ case $1 in
     *) usage ;;
 esac
 
+# Whoever has the port would answer in the board's place.
+if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+    echo "port $port of 127.0.0.1 is taken, choose another one" >&2
+    exit 1
+fi
+
 missing=$(tests/tools/device.sh) || { echo "$missing" >&2; exit 77; }
 image=$(firmware/build.sh "qemu-$1") || exit 1
 
@@ -53,12 +59,14 @@ decoder=$!
 "${emulator[@]}" ${MOTE_QEMU_FLAGS:-} -kernel "$image" >"$folder/log" </dev/null &
 board=$!
 
-# QEMU takes connections before the board does: only an answer counts.
+# QEMU takes connections before the board does: only an answer counts, and only while QEMU runs. If it could not have
+# the port it ends at once, and the answer was somebody else's.
 is_ready=
 for _ in $(seq 60); do
     kill -0 "$board" 2>/dev/null || break
     if curl -fsS -m 1 -o /dev/null "http://127.0.0.1:$port/.well-known/agent-card.json" 2>/dev/null; then
-        is_ready=yes
+        sleep 0.5
+        kill -0 "$board" 2>/dev/null && is_ready=yes
         break
     fi
     sleep 0.2

@@ -47,8 +47,8 @@ const WORKERS: usize = 4;
 const READERS: usize = 6;
 /// Connections that are served at the same time.
 const CONNECTIONS: usize = 6;
-/// Large request buffers.
-const BODIES: usize = 2;
+/// Large request buffers. One will do: a body that does not fit behind its head needs it until it is decoded.
+const BODIES: usize = 1;
 /// The network's own sockets: DHCP.
 const SERVICES: usize = 1;
 /// The socket that is there to say that all others are taken.
@@ -59,11 +59,13 @@ static LIMITS: Limits = Limits::DEVICE;
 
 /// The memory of one connection.
 struct Line {
+    /// What TCP has received and nobody has read.
     receive: [u8; 1024],
-    send: [u8; 2048],
-    request: [u8; 2048],
-    answer: [u8; 1024],
-    transmit: [u8; 512],
+    /// What TCP has sent and the client has not acknowledged.
+    send: [u8; 1024],
+    request: [u8; 1536],
+    answer: [u8; 768],
+    transmit: [u8; 256],
 }
 
 impl Line {

@@ -112,7 +112,7 @@ enum Framing {
 pub(super) async fn send<A: Source, W: BaseWrite>(
     link: &mut Link<'_, W>,
     flow: &Flow,
-    mut reply: Reply<'_, A>,
+    reply: &mut Reply<'_, A>,
     begun: Begun<'_>,
     client: Client,
 ) -> Result<(), Broken> {
@@ -122,7 +122,7 @@ pub(super) async fn send<A: Source, W: BaseWrite>(
         (_, Client::Http11, Extent::Open) => Framing::Chunked,
         (_, Client::Http10, Extent::Open) => Framing::Close,
     };
-    write_head(link, flow, &reply, framing).await.map_err(|_| Broken)?;
+    write_head(link, flow, reply, framing).await.map_err(|_| Broken)?;
     let Begun { buffer, used, .. } = begun;
     match framing {
         _ if client == Client::Head => {}
@@ -132,7 +132,7 @@ pub(super) async fn send<A: Source, W: BaseWrite>(
             let mut used = used;
             loop {
                 write_piece(link, &buffer[..used], framing).await.map_err(|_| Broken)?;
-                used = next(link, flow, &mut reply, buffer).await?;
+                used = next(link, flow, reply, buffer).await?;
                 if used == 0 {
                     break;
                 }

@@ -53,14 +53,14 @@ where
             // picoserve had this one in its buffer when the one before was answered with `Connection: close`.
             Ok(())
         } else {
-            let reply = match verdict {
+            let mut reply = match verdict {
                 Some(verdict) => self.refused_at_the_gate(verdict),
                 None => self.reply(request.parts, &mut request.body_connection).await,
             };
             if self.flow.handled() >= self.site.limits.requests || asks_to_close(request.parts) {
                 self.flow.close();
             }
-            self.answer(request.parts, reply).await
+            self.answer(request.parts, &mut reply).await
         };
         // picoserve's own answer goes nowhere, or it fails and takes the connection with it.
         self.flow.set_writes(match written {
@@ -202,15 +202,15 @@ where
         Reply::new(problem.status, Matter::Text("application/json", problem.text))
     }
 
-    /// Sends it.
-    async fn answer(&self, parts: RequestParts<'_>, mut reply: Reply<'e, S::Answer<'e>>) -> Result<(), Broken> {
+    /// Sends it. Borrowed, here and below: an argument of an `async fn` is kept twice, and a reply has most of a kilobyte.
+    async fn answer(&self, parts: RequestParts<'_>, reply: &mut Reply<'e, S::Answer<'e>>) -> Result<(), Broken> {
         let client = match (parts.method(), parts.http_version()) {
             ("HEAD", _) => Client::Head,
             (_, "HTTP/1.1") => Client::Http11,
             _ => Client::Http10,
         };
         let buffer = self.fill.take();
-        let begun = self.begin(&mut reply, buffer).await;
+        let begun = self.begin(reply, buffer).await;
         self.flow.set_answering(true);
         let sent = answer::send(&mut *self.wire.lock().await, self.flow, reply, begun, client).await;
         self.flow.set_answering(false);
