@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs everything: formatting, lints, host tests, and real clients against the real binary. Installs what it needs
-# (Debian packages if it may, PyPI and npm packages into a cache outside the checkout) and says what it does.
+# Runs everything: formatting, lints, host tests, real clients against the real binary, and the firmware on emulated
+# boards. Installs what it needs (Debian packages if it may, crates, PyPI and npm packages outside the checkout) and says
+# what it does.
 #
 #   tests/full.sh            all steps; a step whose tools are missing is skipped and named at the end
 #   CI=true tests/full.sh    a skipped step is a failure
@@ -53,6 +54,9 @@ tools() {
 real_clients() { tests/with-sim.sh sensor tests/interop/run.sh; }
 readme() { tests/with-sim.sh sensor tests/readme.sh; }
 
+# Status 77 where the tools are missing and may not be installed.
+board_tools() { tests/tools/device.sh install || return 77; }
+
 step tools tools
 step format cargo fmt --all --check
 step lints cargo clippy --workspace --all-targets -- -D warnings
@@ -63,6 +67,11 @@ step release cargo build --release -p host-sim
 step size tests/size/host.sh
 step readme readme
 step real-clients real_clients
+step board-tools board_tools
+step arm-board tests/with-board.sh arm tests/readme.sh
+step riscv-board tests/with-board.sh riscv tests/readme.sh
+step arm-board-client tests/with-board.sh arm tests/interop/run.sh python-1.3.0
+step board-size tests/size/boards.sh
 
 printf '\n=== summary\n'
 printf 'passed   %s\n' "${passed[@]}"

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Starts an emulated board, runs a command with its base URL as first argument, and ends it again:
+#
+#     tests/with-board.sh arm|riscv COMMAND [ARGUMENT...]
+set -uo pipefail
+
+cd "$(dirname "$0")/.." || exit 1
+board=$1
+command=$2
+shift 2
+
+log=$(mktemp)
+# Any port will do that nobody has; emulate.sh refuses one that somebody has.
+port=$((20000 + RANDOM % 10000))
+tests/emulate.sh "$board" "$port" >"$log" 2>&1 &
+emulation=$!
+trap 'kill "$emulation" 2>/dev/null; wait "$emulation" 2>/dev/null; rm -f "$log"' EXIT
+
+# Building comes first, and may take minutes.
+until grep -q '^ready ' "$log"; do
+    if ! kill -0 "$emulation" 2>/dev/null; then
+        wait "$emulation"
+        status=$?
+        cat "$log"
+        exit "$status"
+    fi
+    sleep 1
+done
+grep -E 'INFO|^ready' "$log"
+
+"$command" "http://127.0.0.1:$port" "$@"
+status=$?
+if grep -q 'ERROR\|panic' "$log"; then
+    echo "the board complains:"
+    grep -n 'ERROR\|panic' "$log"
+    exit 1
+fi
+exit "$status"
