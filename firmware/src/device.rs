@@ -43,8 +43,9 @@ type Memory = Storage<16, 512, WORKERS, READERS>;
 
 /// Tasks that are worked on at the same time.
 const WORKERS: usize = 4;
-/// Answers that are waited for or streamed at the same time.
-const READERS: usize = 6;
+/// Answers that are waited for or streamed at the same time: fewer than connections, so that one can always ask for
+/// something quick, such as to cancel.
+const READERS: usize = 4;
 /// Connections that are served at the same time.
 const CONNECTIONS: usize = 6;
 /// Large request buffers. One will do: a body that does not fit behind its head needs it until it is decoded.

@@ -31,11 +31,12 @@ use crate::{
     random::System,
 };
 
-/// 4096 tasks with 16 MiB of log between them, 64 being worked on, 1024 answers being waited for.
-static HOST: ConstStaticCell<Storage<4096, 262_144, 64, 1024>> = ConstStaticCell::new(Storage::new());
+/// 4096 tasks with 16 MiB of log between them, 64 being worked on, 1000 answers being waited for: fewer
+/// than there are connections, so that one can always ask for something quick.
+static HOST: ConstStaticCell<Storage<4096, 262_144, 64, 1000>> = ConstStaticCell::new(Storage::new());
 
 /// What the smallest board has, to meet its limits on a laptop.
-static PICO: ConstStaticCell<Storage<16, 512, 4, 6>> = ConstStaticCell::new(Storage::new());
+static PICO: ConstStaticCell<Storage<16, 512, 4, 4>> = ConstStaticCell::new(Storage::new());
 
 fn main() -> ExitCode {
     let asked = std::env::args_os()

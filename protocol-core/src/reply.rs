@@ -286,10 +286,13 @@ impl<'n, 's> Reply<'n, 's> {
         let begun = Snapshot { key: stream.key, upto: stream.begun };
         if stream.snapshot_due {
             stream.snapshot_due = false;
-            let ended = engine.status(begun).is_some_and(|(_, state, _)| state.is_terminal());
+            // A task that has ended is shown with its end, which is what closes a stream.
+            if let Some((end, ..)) = engine.status(begun).filter(|(_, state, _)| state.is_terminal()) {
+                stream.cursor = Cursor::behind(end.stamp - 1);
+            }
             let encoder =
                 Encoder::task(rpc::RESULT_EVENT, shapes.snapshot.unwrap_or(shapes.task), begun, stream.history);
-            return Some(Stage::Event(encoder, (!ended).then_some(stream)));
+            return Some(Stage::Event(encoder, Some(stream)));
         }
         loop {
             stream.missed |= engine.missed_chunks(stream.key, stream.cursor.stamp);

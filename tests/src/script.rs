@@ -27,7 +27,9 @@ impl Agent for Script {
             let (word, rest) = step.split_once(' ').unwrap_or((step, ""));
             match word {
                 "slow" => {
-                    task.takes_long();
+                    if !task.takes_long() {
+                        return task.reject(format_args!("too many"));
+                    }
                     task.working().await?;
                 }
                 "work" => task.working().await?,

@@ -128,7 +128,9 @@ fn a_reader_that_starts_late_gets_a_whole_snapshot() {
     assert!(reader.has_ended() && !reader.is_broken(), "{}", reader.text());
     let events: Vec<Value> = reader.events().iter().map(|event| json(event)).collect();
     assert_eq!(events[0]["result"]["task"]["status"]["state"], "TASK_STATE_COMPLETED", "{}", reader.text());
-    assert_eq!(events.len(), 1);
+    // Then its end, which closes the stream.
+    assert_eq!(events[1]["result"]["statusUpdate"]["status"]["state"], "TASK_STATE_COMPLETED");
+    assert_eq!(events.len(), 2);
 
     // A document that can no longer be told is cut off, never malformed.
     let mut world = small::<4, 60, 1, 4>();

@@ -36,8 +36,11 @@ impl<'n, 's> TaskCx<'n, 's> {
     }
 
     /// Says that this takes long: clients that left it to the agent get their answer now and come back for the rest.
-    pub fn takes_long(&self) {
-        self.node.engine().set_slow(self.key);
+    ///
+    /// False if too many tasks do already. Then decline: some workers are kept free for what is quick.
+    #[must_use]
+    pub fn takes_long(&self) -> bool {
+        self.node.engine().set_slow(self.key)
     }
 
     /// Moves the task to working.

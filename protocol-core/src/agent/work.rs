@@ -18,7 +18,11 @@ impl Node<'_> {
                 None => Poll::Pending,
             })
             .await;
-            let done = self.run(worker, key, agent).await;
+            let mut done = self.run(worker, key, agent).await;
+            // What the client said meanwhile belongs to the task as well.
+            while done == Ok(Done::Completed) && self.engine().take_new_message(worker, key) {
+                done = self.run(worker, key, agent).await;
+            }
             let mut engine = self.engine();
             let now = self.now();
             // Whatever was told last stands; a run that ends without a word still ends its task.

@@ -102,10 +102,11 @@ pub(super) struct Draft<'a> {
     pub(super) task: Option<Text<'a>>,
 }
 
-/// Reads a message. `roles` are the client's and the agent's words.
+/// Reads a message. `roles` are the client's and the agent's words, `roles_why` says so to those who use others.
 pub(super) fn message<'a>(
     value: Option<Json<'a>>,
     roles: &[&str; 2],
+    roles_why: &'static str,
     decode: for<'j> fn(Json<'j>) -> Result<Part<'j>, Fault>,
 ) -> Result<Draft<'a>, Fault> {
     let [id, role, parts, context, task, metadata, extensions, references] = members(
@@ -117,7 +118,7 @@ pub(super) fn message<'a>(
     let from_agent = match required(role, "message.role")? {
         role if role.text().is_some_and(|text| text.is(user)) || role.integer() == Some(1) => false,
         role if role.text().is_some_and(|text| text.is(agent)) || role.integer() == Some(2) => true,
-        _ => return Err(Fault::params("message.role", "must be the user's or the agent's")),
+        _ => return Err(Fault::params("message.role", roles_why)),
     };
     let parts = required(parts, "message.parts")?;
     if parts.kind() != Kind::Array {

@@ -143,7 +143,7 @@ fn send(params: Json<'_>, respond: Respond) -> Result<SendCall<'_>, Fault> {
     )?;
     object(metadata, "metadata")?;
     no_push(push, "pushNotification")?;
-    let said = message(said, &DIALECT.roles, tagged_part)?;
+    let said = message(said, &DIALECT.roles, "must be user or agent", tagged_part)?;
     Ok(SendCall {
         message: said.message,
         task: TaskName::Named(required(name(id, "id")?, "id")?),

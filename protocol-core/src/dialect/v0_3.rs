@@ -141,7 +141,7 @@ fn decode(method: Method, params: Json<'_>) -> Result<Call<'_>, Fault> {
 fn send(params: Json<'_>, stream: Option<Respond>) -> Result<SendCall<'_>, Fault> {
     let [said, configuration, metadata] = members(params, ["message", "configuration", "metadata"], "params")?;
     object(metadata, "metadata")?;
-    let said = message(said, &DIALECT.roles, tagged_part)?;
+    let said = message(said, &DIALECT.roles, "must be user or agent", tagged_part)?;
     required(said.message.id, "message.messageId")?;
     let [modes, length, blocking, push] = match configuration {
         None => [None; 4],

@@ -186,7 +186,7 @@ fn decode(method: Method, params: Json<'_>) -> Result<Call<'_>, Fault> {
 fn send(params: Json<'_>, stream: Option<Respond>) -> Result<SendCall<'_>, Fault> {
     let [said, configuration, metadata] = members(params, ["message", "configuration", "metadata"], "params")?;
     object(metadata, "metadata")?;
-    let said = message(said, &ROLES, part)?;
+    let said = message(said, &ROLES, "must be ROLE_USER or ROLE_AGENT", part)?;
     required(said.message.id, "message.messageId")?;
     let [modes, length, immediately, push] = match configuration {
         None => [None; 4],

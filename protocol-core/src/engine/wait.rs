@@ -14,6 +14,10 @@ pub(crate) struct Job {
 
 impl Job {
     pub(super) const IDLE: Self = Self { task: None, waker: None, wake_at: None };
+
+    pub(super) const fn task(&self) -> Option<TaskKey> {
+        self.task
+    }
 }
 
 /// An answer that is waited for.
@@ -86,6 +90,17 @@ impl Engine<'_> {
     /// Whether the worker's task is still its to work on.
     pub(crate) fn may_go_on(&self, worker: usize, key: TaskKey) -> bool {
         self.jobs[worker].task == Some(key) && self.slot(key).is_some_and(|slot| slot.place == Place::Running)
+    }
+
+    /// Makes the newest message of the client the one to answer. False if it is already, or the task is not the worker's.
+    pub(crate) fn take_new_message(&mut self, worker: usize, key: TaskKey) -> bool {
+        let is_ours = self.may_go_on(worker, key);
+        let Some(slot) = self.slots.get_mut(key).filter(|slot| is_ours && slot.run_message != slot.newest_message)
+        else {
+            return false;
+        };
+        slot.run_message = slot.newest_message;
+        true
     }
 
     pub(crate) fn wait_as_worker(&mut self, worker: usize, waker: &Waker) {

@@ -166,12 +166,20 @@ impl Engine<'_> {
         }
     }
 
-    /// The agent says that this takes long.
-    pub(crate) fn set_slow(&mut self, key: TaskKey) {
+    /// The agent says that this takes long. False if too many others do: a quarter of the workers, at least one, stays
+    /// free of such work, so that a quick question never waits for one that may wait for ever.
+    pub(crate) fn set_slow(&mut self, key: TaskKey) -> bool {
+        let workers = self.jobs.len();
+        let slow =
+            self.jobs.iter().filter_map(|job| job.task()).filter(|task| *task != key && self.is_slow(*task)).count();
+        if slow >= workers - (workers / 4).max(1).min(workers) {
+            return false;
+        }
         if let Some(slot) = self.slots.get_mut(key) {
             slot.slow = true;
         }
         self.wake_readers(key);
+        true
     }
 
     /// From now on there is a task, whatever the agent says: somebody may be told.

@@ -13,6 +13,9 @@ use serde_json::{Value, json};
 /// What a run comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
+    /// It ran to its end without a word: what the client said meanwhile is still heard.
+    Done,
+    /// It said that this is the end.
     Completed,
     Failed,
     Asked,
@@ -20,13 +23,13 @@ enum Outcome {
 
 /// What to tell the agent, how long that takes, and what comes of it.
 const SCRIPTS: &[(&str, u64, Outcome)] = &[
-    ("done", 0, Outcome::Completed),
+    ("done", 0, Outcome::Done),
     ("end fine", 0, Outcome::Completed),
     ("fail x", 0, Outcome::Failed),
     ("ask which", 0, Outcome::Asked),
-    ("put a; chunks 6; done", 0, Outcome::Completed),
+    ("put a; chunks 6; done", 0, Outcome::Done),
     ("says 4; ask more", 0, Outcome::Asked),
-    ("work; wait 50; done", 50, Outcome::Completed),
+    ("work; wait 50; done", 50, Outcome::Done),
     ("chunk a; wait 50; chunk b; ask more", 50, Outcome::Asked),
     ("say hm; wait 120; fail late", 120, Outcome::Failed),
     ("work; wait 400; chunks 20; end late", 400, Outcome::Completed),
@@ -58,12 +61,12 @@ impl Task {
     fn end(&mut self, now: u64, outcome: Outcome) {
         self.works = None;
         self.state = match outcome {
-            Outcome::Completed => "TASK_STATE_COMPLETED",
+            Outcome::Done | Outcome::Completed => "TASK_STATE_COMPLETED",
             Outcome::Failed => "TASK_STATE_FAILED",
             Outcome::Asked => "TASK_STATE_INPUT_REQUIRED",
         };
         match self.pending.take() {
-            Some(run) if outcome == Outcome::Asked => self.start(now, run),
+            Some(run) if matches!(outcome, Outcome::Asked | Outcome::Done) => self.start(now, run),
             _ => {}
         }
     }

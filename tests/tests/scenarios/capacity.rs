@@ -3,7 +3,7 @@
 use mote_tests::world::{PROFILE, World};
 use protocol_core::{Inbound, Served};
 
-use crate::support::{Script, about, code_of, member, send, send_01, state_of};
+use crate::support::{Script, about, code_of, member, send, send_01, send_03, state_of};
 
 fn small<const TASKS: usize, const BLOCKS: usize, const WORKERS: usize, const READERS: usize>() -> World {
     World::with::<_, TASKS, BLOCKS, WORKERS, READERS>(Script, Served::ALL, PROFILE)
@@ -110,6 +110,16 @@ fn a_reader_in_the_middle_of_a_dropped_chunk_is_cut_off_rather_than_misled() {
     let id = member(&client.text(), "id");
     let whole = world.ask(&about("GetTask", &id));
     assert!(whole.contains("droppedChunks"), "{whole}");
+}
+
+#[test]
+fn tasks_that_may_wait_for_ever_leave_a_worker_for_quick_ones() {
+    let mut world = small::<16, 512, 4, 8>();
+    for _ in 0..3 {
+        assert_eq!(state_of(&world.ask(&send_03("message/send", "slow; wait 99999999", ""))), "working");
+    }
+    assert_eq!(state_of(&world.ask(&send("SendMessage", "slow; wait 99999999", ""))), "TASK_STATE_REJECTED");
+    assert_eq!(state_of(&world.ask(&send("SendMessage", "done", ""))), "TASK_STATE_COMPLETED");
 }
 
 #[test]

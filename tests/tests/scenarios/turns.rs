@@ -100,6 +100,19 @@ fn a_message_to_a_working_task_is_kept_and_answered_when_the_agent_asks() {
 }
 
 #[test]
+fn a_message_to_a_working_task_is_answered_in_the_same_task() {
+    let mut world = World::new(Script);
+    let first = world.post(&send("SendStreamingMessage", "put one; wait 1000", ""));
+    let id = member(&first.text(), "id");
+    let second = world.post(&send("SendMessage", "put two", &format!(r#","taskId":"{id}""#)));
+    assert!(!second.has_ended());
+    world.advance(1000);
+    assert!(first.has_ended() && second.has_ended());
+    assert_eq!(state_of(&second.text()), "TASK_STATE_COMPLETED");
+    assert!(second.text().contains(r#""artifactId":"one""#) && second.text().contains(r#""artifactId":"two""#));
+}
+
+#[test]
 fn a_task_made_in_one_dialect_can_be_read_in_the_others() {
     let mut world = World::new(Script);
     let id = member(&world.ask(&send("SendMessage", "put file; done", "")), "id");

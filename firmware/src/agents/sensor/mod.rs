@@ -181,8 +181,8 @@ impl<B: Board> SensorNode<'_, B> {
         plan: Plan,
     ) -> Result<Done, Stopped> {
         let form = Form::of(task);
-        if plan.lasts() > LONG {
-            task.takes_long();
+        if plan.lasts() > LONG && !task.takes_long() {
+            return task.reject(format_args!("{TOO_MANY}"));
         }
         task.working().await?;
         let begun = task.now();
@@ -209,7 +209,9 @@ impl<B: Board> SensorNode<'_, B> {
     }
 
     async fn alert(&self, task: &mut TaskCx<'_, '_>, sensor: usize, bound: Bound) -> Result<Done, Stopped> {
-        task.takes_long();
+        if !task.takes_long() {
+            return task.reject(format_args!("{TOO_MANY}"));
+        }
         let Sensor { name, unit } = self.sensor(sensor);
         task.progress(format_args!("Waiting until {name} is {bound} {unit}")).await?;
         loop {
@@ -424,6 +426,9 @@ impl fmt::Display for Failure {
 
 /// Clients that leave it to the agent wait for this long; whoever asks for more is told to come back.
 const LONG: Millis = Millis(30_000);
+
+const TOO_MANY: &str =
+    "So many tasks are waiting here already that nothing else could be asked: cancel one of them first.";
 
 /// How often an alert looks.
 const ALERT_EVERY: Millis = Millis(1_000);

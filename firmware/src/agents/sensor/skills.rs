@@ -58,8 +58,7 @@ pub const SKILLS: &[Skill<'static>] = &[
     Skill {
         id: "calibrate",
         name: "Calibrate a sensor",
-        description: "Asks what the sensor should read now, and corrects all later readings by the difference, also \
-                      after a restart.",
+        description: "Asks what the sensor should read now, and corrects all later readings by the difference.",
         tags: &["sensor", "calibration"],
         examples: &["calibrate temperature", r#"{"skill":"calibrate","sensor":"temperature","reference":21.5}"#],
         access: Access::Act,
