@@ -148,6 +148,7 @@ fn send(params: Json<'_>, respond: Respond) -> Result<SendCall<'_>, Fault> {
         message: said.message,
         task: TaskName::Named(required(name(id, "id")?, "id")?),
         context: name(session, "sessionId")?,
+        context_member: "sessionId",
         respond,
         history: history(length, UNSET)?,
         output_modes: strings(modes, "acceptedOutputModes")?,

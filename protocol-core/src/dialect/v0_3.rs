@@ -162,6 +162,7 @@ fn send(params: Json<'_>, stream: Option<Respond>) -> Result<SendCall<'_>, Fault
         message: said.message,
         task: said.task.map_or(TaskName::New, TaskName::Existing),
         context: said.context,
+        context_member: "message.contextId",
         respond: stream.unwrap_or(unary),
         history: history(length, DIALECT.manners.history)?,
         output_modes: strings(modes, "configuration.acceptedOutputModes")?,

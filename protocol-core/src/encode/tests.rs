@@ -86,6 +86,7 @@ fn work(message_bytes: usize, chunks: usize) -> (usize, u64) {
         message,
         task: TaskName::New,
         context: None,
+        context_member: "",
         respond: Respond::Now,
         history: History::All,
         output_modes: None,

@@ -78,7 +78,7 @@ impl Engine<'_> {
     fn check_follow_up(&self, key: TaskKey, call: &SendCall<'_>, manners: Manners) -> Result<(), Fault> {
         let slot = self.slot(key).ok_or(Fault::new(FaultKind::TaskNotFound))?;
         if call.context.is_some_and(|context| !context.is(&slot.context)) {
-            return Err(Fault::params("message.contextId", "is not the context of the task"));
+            return Err(Fault::params(call.context_member, "is not that of the task"));
         }
         if slot.state.is_terminal() && !manners.reopens {
             return Err(Fault::new(FaultKind::TaskEnded));
@@ -113,7 +113,7 @@ impl Engine<'_> {
             _ => self.new_id(),
         };
         let context = match call.context {
-            Some(context) => decode_id(context, "contextId")?,
+            Some(context) => decode_id(context, call.context_member)?,
             None => self.new_id(),
         };
         if self.slots.used() == self.slots.capacity() && !self.evict_one(None) {

@@ -45,8 +45,10 @@ pub(crate) struct SendCall<'a> {
     pub message: Message<'a>,
     /// To which task.
     pub task: TaskName<'a>,
-    /// In which context.
+    /// In which context, and the member that says so.
     pub context: Option<Text<'a>>,
+    /// See `context`.
+    pub context_member: &'static str,
     /// When and how the answer comes.
     pub respond: Respond,
     /// How much history the answer shows.
