@@ -5,25 +5,46 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Boards, their memory maps, and the linker scripts of their runtimes in the order in which they are read.
-const BOARDS: &[(&str, &str, &[&str])] = &[
-    ("QEMU_ARM", "memory/qemu-arm.x", &["-Tlink.x", "-Tdefmt.x", "--nmagic"]),
-    ("QEMU_RISCV", "memory/qemu-riscv.x", &["-Tmemory.x", "-Tlink.x", "-Tdefmt.x"]),
+/// A board, by its feature: its memory map, and the linker's arguments in the order in which they are read.
+struct Board {
+    feature: &'static str,
+    /// Included by the top-level memory.x; nothing where the board's runtime brings one.
+    map: Option<&'static str>,
+    arguments: &'static [&'static str],
+}
+
+const BOARDS: &[Board] = &[
+    Board { feature: "qemu-arm", map: Some("memory/qemu-arm.x"), arguments: &["-Tlink.x", "-Tdefmt.x", "--nmagic"] },
+    Board {
+        feature: "qemu-riscv",
+        map: Some("memory/qemu-riscv.x"),
+        arguments: &["-Tmemory.x", "-Tlink.x", "-Tdefmt.x"],
+    },
 ];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    for (board, map, arguments) in BOARDS {
-        if env::var_os(format!("CARGO_FEATURE_{board}")).is_none() {
-            continue;
+    let chosen: Vec<&Board> = BOARDS.iter().filter(|board| is_chosen(board.feature)).collect();
+    let [board] = chosen[..] else {
+        if !chosen.is_empty() {
+            // Before any crate complains in words of its own; src/board.rs says it once more.
+            let names: Vec<_> = chosen.iter().map(|board| board.feature).collect();
+            println!("cargo::error=an image is for one board: choose one of the features {}", names.join(", "));
         }
+        return;
+    };
+    if let Some(map) = board.map {
         println!("cargo::rerun-if-changed={map}");
         // The top-level memory.x includes this name, and the linker looks for it along its search path.
         let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where"));
         fs::copy(Path::new(map), folder.join("board-memory.x")).expect("the board's memory map");
         println!("cargo::rustc-link-search={}", folder.display());
-        for argument in *arguments {
-            println!("cargo::rustc-link-arg-bins={argument}");
-        }
     }
+    for argument in board.arguments {
+        println!("cargo::rustc-link-arg-bins={argument}");
+    }
+}
+
+fn is_chosen(feature: &str) -> bool {
+    env::var_os(format!("CARGO_FEATURE_{}", feature.to_uppercase().replace('-', "_"))).is_some()
 }

@@ -4,18 +4,22 @@ use core::fmt::Write as _;
 
 use protocol_core::{FaultKind, Inbound, Node, Reply};
 
-use crate::http::{BaseUrl, Broken, Call, CardVersion, Head, Kind, Refusal, Service, Source};
+use crate::{
+    http::{BaseUrl, Broken, Call, CardVersion, Head, Kind, Refusal, Service, Source},
+    status::{Facts, Status},
+};
 
 /// A node as the HTTP edge sees it.
 pub struct App<'n, 's> {
     node: &'n Node<'s>,
+    facts: &'n Facts,
     etag: heapless::String<16>,
     last_modified: Option<heapless::String<32>>,
 }
 
 impl<'n, 's> App<'n, 's> {
     /// Puts a node behind the edge. Tell it the time first, if it is known: the card's date is that of the start.
-    pub fn new(node: &'n Node<'s>) -> Self {
+    pub fn new(node: &'n Node<'s>, facts: &'n Facts) -> Self {
         let mut etag = heapless::String::new();
         // cannot fail: 64 bits are 16 digits, and an HTTP date has 29 characters.
         let _ = write!(etag, "{:016x}", node.card_tag(""));
@@ -24,24 +28,24 @@ impl<'n, 's> App<'n, 's> {
             let _ = write!(text, "{date}");
             text
         });
-        Self { node, etag, last_modified }
+        Self { node, facts, etag, last_modified }
     }
 }
 
 impl<'s> Service for App<'_, 's> {
     type Answer<'a>
-        = Reply<'a, 's>
+        = Answer<'a, 's>
     where
         Self: 'a;
 
-    fn call<'a>(&'a self, call: Call<'_>) -> (Head, Reply<'a, 's>) {
+    fn call<'a>(&'a self, call: Call<'_>) -> (Head, Answer<'a, 's>) {
         let Call { version, extensions, last_event_id, body } = call;
         let reply = self.node.call(&Inbound { version, extensions, last_event_id, body });
         let kind = if reply.is_stream() { Kind::EventStream } else { Kind::Json };
-        (Head { status: 200, kind, retry_after_secs: reply.retry_after() }, reply)
+        (Head { status: 200, kind, retry_after_secs: reply.retry_after() }, Answer::Reply(reply))
     }
 
-    fn refuse(&self, refusal: Refusal) -> Reply<'_, 's> {
+    fn refuse(&self, refusal: Refusal) -> Answer<'_, 's> {
         let (kind, why) = match refusal {
             Refusal::BodyTooLarge { .. } => (FaultKind::InvalidRequest, "the body is too large"),
             Refusal::MediaType => (FaultKind::ContentTypeNotSupported, "Content-Type must be application/json"),
@@ -49,11 +53,15 @@ impl<'s> Service for App<'_, 's> {
             Refusal::BodyEnded => (FaultKind::InvalidRequest, "the body ended before its Content-Length"),
             Refusal::BodySlow => (FaultKind::InvalidRequest, "the body did not arrive in time"),
         };
-        self.node.refuse(None, kind, why)
+        Answer::Reply(self.node.refuse(None, kind, why))
     }
 
-    fn card<'a>(&'a self, base: Option<BaseUrl<'_>>) -> Reply<'a, 's> {
-        self.node.card(base.map_or("localhost", |base| base.authority()))
+    fn card<'a>(&'a self, base: Option<BaseUrl<'_>>) -> Answer<'a, 's> {
+        Answer::Reply(self.node.card(base.map_or("localhost", |base| base.authority())))
+    }
+
+    fn status(&self) -> Answer<'_, 's> {
+        Answer::Status(Status::new(self.node, self.facts))
     }
 
     fn card_version(&self) -> CardVersion<'_> {
@@ -61,8 +69,19 @@ impl<'s> Service for App<'_, 's> {
     }
 }
 
-impl Source for Reply<'_, '_> {
+/// What is being sent.
+pub enum Answer<'a, 's> {
+    /// The protocol's answer.
+    Reply(Reply<'a, 's>),
+    /// How the device is.
+    Status(Status<'a>),
+}
+
+impl Source for Answer<'_, '_> {
     async fn fill(&mut self, out: &mut [u8]) -> Result<usize, Broken> {
-        Reply::fill(self, out).await.map_err(|protocol_core::Broken| Broken)
+        match self {
+            Self::Reply(reply) => reply.fill(out).await.map_err(|protocol_core::Broken| Broken),
+            Self::Status(status) => Ok(status.fill(out)),
+        }
     }
 }

@@ -8,6 +8,10 @@ mod registers;
 #[cfg(feature = "qemu-arm")]
 mod cmsdk_timer;
 #[cfg(feature = "qemu-arm")]
+mod cmsdk_uart;
+#[cfg(feature = "qemu-arm")]
+mod cmsdk_watchdog;
+#[cfg(feature = "qemu-arm")]
 mod lan9118;
 #[cfg(feature = "qemu-arm")]
 pub mod qemu_arm;
@@ -17,18 +21,19 @@ pub(crate) use qemu_arm as here;
 #[cfg(feature = "qemu-riscv")]
 mod clint;
 #[cfg(feature = "qemu-riscv")]
+mod ns16550;
+#[cfg(feature = "qemu-riscv")]
+mod plic;
+#[cfg(feature = "qemu-riscv")]
 pub mod qemu_riscv;
 #[cfg(feature = "qemu-riscv")]
 mod virtio_net;
-#[cfg(all(feature = "qemu-riscv", not(feature = "qemu-arm")))]
+#[cfg(feature = "qemu-riscv")]
 pub(crate) use qemu_riscv as here;
 
 use core::fmt;
 
 use crate::milli::Milli;
-
-#[cfg(all(feature = "qemu-arm", feature = "qemu-riscv"))]
-compile_error!("an image is for one board: choose one of the features `qemu-arm` and `qemu-riscv`");
 
 /// A board, as the agents see it. One executor runs all of them, so `&self` is shared: keep state in cells.
 ///
@@ -61,11 +66,11 @@ pub trait Board {
     /// Restarts the device in a moment: it returns first, and whoever asked gets to hear the answer.
     fn reboot(&self);
 
-    /// Forgets the network that it joined, and asks for another one at the next start.
+    /// Forgets the network that it joined, and asks for another one at the next start: until then it can be reached.
     ///
     /// # Errors
     /// Says why it did not; most often because there is no radio.
-    fn forget_wifi(&self) -> Result<(), Trouble>;
+    async fn forget_wifi(&self) -> Result<(), Trouble>;
 
     /// Copies what was kept under `key` into `value` and says how long it is. `None` if there is nothing, or if it is
     /// longer than `value`.
@@ -76,6 +81,29 @@ pub trait Board {
     /// # Errors
     /// Says why it is not kept. The value before is kept then.
     async fn save(&self, key: Key, value: &[u8]) -> Result<(), Trouble>;
+}
+
+/// What a microcontroller's board measures and switches; everything else that agents ask of a [`Board`] is the same on all
+/// of them. The methods are the board's own.
+#[expect(async_fn_in_trait, reason = "one executor, one thread: no future of ours is Send")]
+pub trait Instruments {
+    /// See [`Board::sensors`].
+    fn sensors(&self) -> &[Sensor];
+
+    /// See [`Board::read`].
+    ///
+    /// # Errors
+    /// Says why there is no reading.
+    async fn read(&self, sensor: usize) -> Result<Milli, Trouble>;
+
+    /// See [`Board::actuators`].
+    fn actuators(&self) -> &[&'static str];
+
+    /// See [`Board::set`].
+    ///
+    /// # Errors
+    /// Says why it stayed as it was.
+    fn set(&self, actuator: usize, position: Position) -> Result<(), Trouble>;
 }
 
 /// Something that can be measured.
@@ -117,12 +145,22 @@ impl fmt::Display for Trouble {
 
 impl core::error::Error for Trouble {}
 
+impl Trouble {
+    /// Somebody asked for a sensor or an actuator by a place that is not in the list.
+    pub const NOT_HERE: Self = Self("is not on this board");
+}
+
 /// A number under which something is kept beyond a restart. All of them are here; a number is never used again for
 /// something else, because devices in the field have the old value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key(u16);
 
 impl Key {
+    /// The wireless network to join, as [`Network`](crate::wifi::Network) writes it.
+    pub const WIFI: Self = Self(1);
+    /// Whom to ask for the time: `ADDRESS` or `ADDRESS:PORT` as text.
+    pub const TIME_SERVER: Self = Self(2);
+
     /// What is added to the readings of a sensor: an `i32` in thousandths, low byte first. Keys 0x100 to 0x1ff.
     ///
     /// # Panics

@@ -7,9 +7,10 @@ use core::{cell::RefCell, future::pending};
 
 use embassy_executor::Spawner;
 use embassy_net::{
-    Config, Runner, Stack, StackResources,
+    Config, StackResources,
     tcp::{State, TcpSocket},
 };
+use embassy_sync::signal::Signal;
 use embassy_time::{Duration, Instant, Timer, with_timeout};
 use picoserve::time::EmbassyTimer;
 use protocol_core::{
@@ -18,24 +19,47 @@ use protocol_core::{
 };
 use static_cell::{ConstStaticCell, StaticCell};
 
-use self::wire::Wire;
+use self::{desk::Desk, guard::Guard, wire::Wire};
 use crate::{
     agents::sensor::{self, SensorNode},
     app::App,
-    board::here::{self, Here, Nic},
+    board::here,
     http::{self, Bodies, Buffers, LEAST_TRANSMIT_BYTES, Limits, Site},
+    reset::Reason,
+    status::Facts,
+    store::Store,
+    wifi::NetworkChange,
 };
 
+mod console;
+mod desk;
+mod guard;
+pub(crate) mod memo;
+mod network;
+#[cfg(not(feature = "esp"))]
+pub(crate) mod stack;
+#[cfg(feature = "emulated")]
+mod trial;
 mod wire;
 
-/// What a board hands over when it has started.
+/// What a board hands over when it has started. Its module says what each of these is.
 pub(crate) struct Kit {
-    /// Its sensors and actuators.
-    pub(crate) board: &'static Here,
+    /// What it measures and switches.
+    pub(crate) instruments: here::Instruments,
     /// Its network.
-    pub(crate) nic: Nic,
+    pub(crate) nic: here::Nic,
+    /// Its radio, if the network is one without a cable.
+    pub(crate) radio: Option<here::Radio>,
+    /// Where it keeps what is to outlive a restart: [`here::STORE`] is ours.
+    pub(crate) flash: here::Flash,
     /// Its chance: ids are made of it.
     pub(crate) entropy: &'static mut dyn Entropy,
+    /// Bites within [`watchdog::BITE`](crate::watchdog::BITE) if it is not fed.
+    pub(crate) watchdog: here::Watchdog,
+    /// Its console.
+    pub(crate) serial: here::Serial,
+    /// Why it started, as far as the chip knows.
+    pub(crate) reason: Reason,
 }
 
 /// 16 tasks with 32 KiB of log between them.
@@ -50,10 +74,10 @@ const READERS: usize = 4;
 const CONNECTIONS: usize = 6;
 /// Large request buffers. One will do: a body that does not fit behind its head needs it until it is decoded.
 const BODIES: usize = 1;
-/// The network's own sockets: DHCP.
-const SERVICES: usize = 1;
-/// The socket that is there to say that all others are taken.
-const DOORS: usize = 1;
+/// The network's own sockets: DHCP, and one to ask for the time.
+const SERVICES: usize = 2;
+/// The sockets that are there to say that all others are taken: while one says so the other one listens.
+const DOORS: usize = 2;
 
 const PORT: u16 = 80;
 static LIMITS: Limits = Limits::DEVICE;
@@ -73,10 +97,14 @@ impl Line {
     const NEW: Self = Self { receive: [0; _], send: [0; _], request: [0; _], answer: [0; _], transmit: [0; _] };
 }
 
-/// The memory of the connection that says that there is no room.
+/// The memory of a connection that says that there is no room.
 struct Door {
-    receive: [u8; 512],
+    receive: [u8; 256],
     send: [u8; LEAST_TRANSMIT_BYTES],
+}
+
+impl Door {
+    const NEW: Self = Self { receive: [0; _], send: [0; _] };
 }
 
 type Shelf = [RefCell<&'static mut [u8]>; BODIES];
@@ -84,7 +112,7 @@ type Place = Site<'static, 'static, App<'static, 'static>>;
 
 static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
 static LINES: ConstStaticCell<[Line; CONNECTIONS]> = ConstStaticCell::new([Line::NEW; CONNECTIONS]);
-static DOOR: ConstStaticCell<Door> = ConstStaticCell::new(Door { receive: [0; _], send: [0; _] });
+static ENTRANCES: ConstStaticCell<[Door; DOORS]> = ConstStaticCell::new([Door::NEW; DOORS]);
 static ROOMS: ConstStaticCell<[[u8; Limits::DEVICE.body_bytes]; BODIES]> =
     ConstStaticCell::new([[0; Limits::DEVICE.body_bytes]; BODIES]);
 
@@ -94,15 +122,22 @@ static ROOMS: ConstStaticCell<[[u8; Limits::DEVICE.body_bytes]; BODIES]> =
 /// If it is called twice.
 pub(crate) fn start(spawner: Spawner, kit: Kit) {
     static NODE: StaticCell<Node<'static>> = StaticCell::new();
-    static AGENT: StaticCell<SensorNode<'static, Here>> = StaticCell::new();
+    static DESK: StaticCell<Desk> = StaticCell::new();
+    static FACTS: StaticCell<Facts> = StaticCell::new();
+    static GUARD: StaticCell<Guard> = StaticCell::new();
+    static AGENT: StaticCell<SensorNode<'static, Desk>> = StaticCell::new();
     static APP: StaticCell<App<'static, 'static>> = StaticCell::new();
     static SHELF: StaticCell<Shelf> = StaticCell::new();
     static BODIES: StaticCell<Bodies<'static>> = StaticCell::new();
     static SITE: StaticCell<Place> = StaticCell::new();
     static SOCKETS: StaticCell<StackResources<{ SERVICES + CONNECTIONS + DOORS }>> = StaticCell::new();
 
-    let Kit { board, nic, entropy } = kit;
-    defmt::info!("mote {=str} on {=str}", env!("CARGO_PKG_VERSION"), here::NAME);
+    let Kit { instruments, nic, radio, flash, entropy, watchdog, serial, reason } = kit;
+    let facts = FACTS.init_with(|| Facts { board: here::NAME, past: memo::past(reason), stack: here::STACK });
+    greet(facts);
+
+    let guard = GUARD.init_with(Guard::new);
+    spawner.spawn(guard::keep_watch(guard, watchdog).expect(ONCE));
 
     let mut seed = [0; 8];
     entropy.fill(&mut seed);
@@ -110,87 +145,99 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     let sockets = SOCKETS.init_with(StackResources::new);
     let (stack, runner) = embassy_net::new(nic, config, sockets, u64::from_le_bytes(seed));
 
+    let desk = DESK.init_with(|| Desk {
+        instruments,
+        store: Store::new(flash, here::STORE),
+        network: NetworkChange::new(),
+        has_radio: radio.is_some(),
+        restart: Signal::new(),
+        time_server: Signal::new(),
+    });
     let identity = Identity { profile: sensor::PROFILE, url: None, served: Served::ALL };
     let node = NODE.init_with(|| Node::new(Engine::new(MEMORY.take(), entropy), &Uptime, identity));
-    let agent = AGENT.init_with(|| SensorNode::new(board));
+    let agent = AGENT.init_with(|| SensorNode::new(desk));
     let shelf = SHELF.init(ROOMS.take().each_mut().map(|room| RefCell::new(&mut room[..])));
     let bodies = BODIES.init_with(|| Bodies::new(shelf));
-    let site = SITE.init(Site { service: APP.init_with(|| App::new(node)), bodies, limits: &LIMITS });
+    let site = SITE.init(Site { service: APP.init_with(|| App::new(node, facts)), bodies, limits: &LIMITS });
 
-    spawner.spawn(run_network(runner).expect(ONCE));
-    spawner.spawn(watch_network(stack).expect(ONCE));
-    spawner.spawn(wind(node).expect(ONCE));
+    spawner.spawn(network::run_network(runner, guard).expect(ONCE));
+    spawner.spawn(network::watch_network(stack).expect(ONCE));
+    spawner.spawn(network::tell_time(stack, node, desk).expect(ONCE));
+    if let Some(radio) = radio {
+        spawner.spawn(network::stay_joined(radio, desk).expect(ONCE));
+    }
+    spawner.spawn(desk::restart_when_asked(desk).expect(ONCE));
+    spawner.spawn(console::listen(serial, console::Room { node, facts, desk, guard }).expect(ONCE));
+    spawner.spawn(wind(node, guard).expect(ONCE));
     for worker in 0..WORKERS {
         spawner.spawn(work(worker, node, agent).expect(ONCE));
     }
-    // A client gets the first socket of this order that listens. So the door opens for it only when all lines are busy.
-    for line in LINES.take() {
+    // A client gets the first socket of this order that listens. So a door opens for it only when all lines are busy.
+    for (place, line) in LINES.take().iter_mut().enumerate() {
         let socket = TcpSocket::new(stack, &mut line.receive, &mut line.send);
         let buffers = Buffers { request: &mut line.request, answer: &mut line.answer, transmit: &mut line.transmit };
-        spawner.spawn(serve(socket, buffers, site).expect(ONCE));
+        spawner.spawn(serve(place, socket, buffers, site, guard).expect(ONCE));
     }
-    let Door { receive, send } = DOOR.take();
-    spawner.spawn(turn_away(TcpSocket::new(stack, receive, send)).expect(ONCE));
+    for (place, door) in ENTRANCES.take().iter_mut().enumerate() {
+        let socket = TcpSocket::new(stack, &mut door.receive, &mut door.send);
+        spawner.spawn(turn_away(CONNECTIONS + place, socket, guard).expect(ONCE));
+    }
+}
+
+/// Says what it is, why it started, and what a connection and a task take of its memory.
+fn greet(facts: &Facts) {
+    defmt::info!("mote {=str} on {=str}", env!("CARGO_PKG_VERSION"), here::NAME);
+    if facts.past.reason.is_trouble() {
+        defmt::warn!("started because of: {}", defmt::Display2Format(&facts.past));
+    } else {
+        defmt::info!("started because of: {}", defmt::Display2Format(&facts.past));
+    }
 }
 
 /// Every task is spawned once, and has memory of its own.
 const ONCE: &str = "a task is spawned once";
 
-#[embassy_executor::task]
-async fn run_network(mut runner: Runner<'static, Nic>) -> ! {
-    runner.run().await
-}
-
-/// Says where the device is to be found, and when it is not.
-#[embassy_executor::task]
-async fn watch_network(stack: Stack<'static>) -> ! {
-    const PATIENCE: Duration = Duration::from_secs(10);
-    loop {
-        while with_timeout(PATIENCE, stack.wait_config_up()).await.is_err() {
-            defmt::warn!("still no address: is there a DHCP server, and is the cable in?");
-        }
-        if let Some(config) = stack.config_v4() {
-            defmt::info!(
-                "at http://{}:{=u16}/ after {=u64} ms",
-                config.address.address(),
-                PORT,
-                Instant::now().as_millis()
-            );
-        }
-        stack.wait_config_down().await;
-        defmt::warn!("the address is gone");
-    }
-}
-
 /// Keeps the node's clock going.
 #[embassy_executor::task]
-async fn wind(node: &'static Node<'static>) -> ! {
-    node.run_clock(|due| Timer::at(Instant::from_millis(due.0))).await
+async fn wind(node: &'static Node<'static>, guard: &'static Guard) -> ! {
+    node.run_clock(|due| async move {
+        let _turn = guard.clock(due);
+        Timer::at(Instant::from_millis(due.0)).await;
+    })
+    .await
 }
 
 #[embassy_executor::task(pool_size = WORKERS)]
-async fn work(worker: usize, node: &'static Node<'static>, agent: &'static SensorNode<'static, Here>) -> ! {
+async fn work(worker: usize, node: &'static Node<'static>, agent: &'static SensorNode<'static, Desk>) -> ! {
     node.work(worker, agent).await
 }
 
 #[embassy_executor::task(pool_size = CONNECTIONS)]
-async fn serve(mut socket: TcpSocket<'static>, mut buffers: Buffers<'static>, site: &'static Place) -> ! {
+async fn serve(
+    place: usize,
+    mut socket: TcpSocket<'static>,
+    mut buffers: Buffers<'static>,
+    site: &'static Place,
+    guard: &'static Guard,
+) -> ! {
     loop {
         accept(&mut socket).await;
+        let turn = guard.line(place);
         let Buffers { request, answer, transmit } = &mut buffers;
-        let ending =
-            http::serve(Wire(&mut socket), &EmbassyTimer, site, Buffers { request, answer, transmit }, pending()).await;
+        let wire = Wire { socket: &mut socket, turn: &turn };
+        let ending = http::serve(wire, &EmbassyTimer, site, Buffers { request, answer, transmit }, pending()).await;
         defmt::debug!("connection ended: {}", defmt::Debug2Format(&ending));
         hang_up(&mut socket).await;
     }
 }
 
 #[embassy_executor::task(pool_size = DOORS)]
-async fn turn_away(mut socket: TcpSocket<'static>) -> ! {
+async fn turn_away(place: usize, mut socket: TcpSocket<'static>, guard: &'static Guard) -> ! {
     loop {
         accept(&mut socket).await;
+        let turn = guard.line(place);
         defmt::warn!("all {=usize} connections are in use: a client is asked to come back", CONNECTIONS);
-        http::turn_away(Wire(&mut socket), &EmbassyTimer, &LIMITS).await;
+        http::turn_away(Wire { socket: &mut socket, turn: &turn }, &EmbassyTimer, &LIMITS).await;
         hang_up(&mut socket).await;
     }
 }

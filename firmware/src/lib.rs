@@ -9,6 +9,12 @@
 //! | [`agents`] | what can be asked |
 //! | [`board`] | what does a board have to give |
 //! | `device` | how does all of it run on a microcontroller (with the feature of a board) |
+//! | [`store`] | what is kept beyond a restart, and how |
+//! | [`wifi`] | how does a device join a network and stay in it |
+//! | [`console`] | what can be typed on the serial line |
+//! | [`reset`] | why did the device start |
+//! | [`watchdog`] | who has to come round, and by when |
+//! | [`status`] | how is the device |
 //! | [`milli`] | how are readings counted without floats |
 //! | [`simulated`] | what is measured where there is no sensor |
 #![no_std]
@@ -16,8 +22,14 @@
 pub mod agents;
 pub mod app;
 pub mod board;
+pub mod console;
 #[cfg(feature = "device")]
 mod device;
 pub mod http;
 pub mod milli;
+pub mod reset;
 pub mod simulated;
+pub mod status;
+pub mod store;
+pub mod watchdog;
+pub mod wifi;

@@ -1,5 +1,7 @@
 //! What is simulated where there is no sensor: on a laptop and on emulated boards.
 
+pub mod flash;
+
 use protocol_core::time::Entropy;
 
 use crate::milli::Milli;

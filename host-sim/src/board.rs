@@ -70,8 +70,7 @@ impl Board for SimBoard {
     }
 
     async fn read(&self, sensor: usize) -> Result<Milli, Trouble> {
-        let (signal, model) =
-            self.signals.get(sensor).zip(MODELS.get(sensor)).ok_or(Trouble("is not on this board"))?;
+        let (signal, model) = self.signals.get(sensor).zip(MODELS.get(sensor)).ok_or(Trouble::NOT_HERE)?;
         let mut now = signal.get();
         let value = now.next(*model);
         signal.set(now);
@@ -88,7 +87,7 @@ impl Board for SimBoard {
     }
 
     fn set(&self, actuator: usize, position: Position) -> Result<(), Trouble> {
-        let name = self.actuators().get(actuator).ok_or(Trouble("is not on this board"))?;
+        let name = self.actuators().get(actuator).ok_or(Trouble::NOT_HERE)?;
         self.led.set(position);
         say(format_args!("{name}: {position}"));
         Ok(())
@@ -99,7 +98,7 @@ impl Board for SimBoard {
         say(format_args!("reboot: the simulated device has restarted"));
     }
 
-    fn forget_wifi(&self) -> Result<(), Trouble> {
+    async fn forget_wifi(&self) -> Result<(), Trouble> {
         say(format_args!("forget wifi: the simulated device has none to forget"));
         Ok(())
     }

@@ -15,7 +15,9 @@ use std::{
 use firmware::{
     agents::{conformance::Conformance, sensor, sensor::SensorNode},
     app::App,
+    reset::{Memo, Past, Reason},
     simulated::SplitMix,
+    status::Facts,
 };
 use host_sim::net::{self, Settings};
 use protocol_core::{
@@ -137,7 +139,9 @@ async fn run(args: &Args) -> Result<(), StartError> {
 
     welcome::print(args, address);
     // The one call of the HTTP edge.
-    net::run(listener, &App::new(node), &settings, stop).await;
+    let past = Past::of(Reason::PowerOn, &mut Memo::EMPTY.clone());
+    let facts = Facts { board: "host-sim", past, stack: None };
+    net::run(listener, &App::new(node, &facts), &settings, stop).await;
     say(format_args!("stopped"));
     Ok(())
 }

@@ -1,12 +1,16 @@
 //! Embassy's time on the machine timer of a RISC-V `virt`: 64 bits that count on, and 64 bits to compare with.
 
-use core::{cell::RefCell, task::Waker};
+use core::{
+    cell::{Cell, RefCell},
+    task::Waker,
+};
 
-use critical_section::Mutex;
+use critical_section::{CriticalSection, Mutex};
 use embassy_time_driver::{Driver, TICK_HZ};
 use embassy_time_queue_utils::Queue;
 
 use super::registers::Registers;
+use crate::{reset::Reason, watchdog};
 
 // SAFETY: the core-local interruptor, where `virt` has it. It touches no memory.
 const CLINT: Registers = unsafe { Registers::new(0x0200_0000, 0x1_0000) };
@@ -21,9 +25,24 @@ const _: () = assert!(TICK_HZ == 10_000_000);
 
 struct Timer {
     queue: Mutex<RefCell<Queue>>,
+    /// When the watchdog bites.
+    bite: Mutex<Cell<u64>>,
 }
 
-embassy_time_driver::time_driver_impl!(static TIMER: Timer = Timer { queue: Mutex::new(RefCell::new(Queue::new())) });
+embassy_time_driver::time_driver_impl!(static TIMER: Timer = Timer {
+    queue: Mutex::new(RefCell::new(Queue::new())),
+    bite: Mutex::new(Cell::new(u64::MAX)),
+});
+
+/// `virt` has no watchdog: the timer's interrupt comes through whatever the executor does, and stands in for one.
+pub(crate) struct Watchdog;
+
+impl watchdog::Watchdog for Watchdog {
+    fn feed(&mut self) {
+        let bite = TIMER.now() + watchdog::BITE.0 * (TICK_HZ / 1000);
+        critical_section::with(|cs| TIMER.bite.borrow(cs).set(bite));
+    }
+}
 
 /// Switches the alarm off. Once, before its interrupt is allowed.
 pub(super) fn start() {
@@ -33,15 +52,22 @@ pub(super) fn start() {
 /// The alarm rings.
 #[riscv_rt::core_interrupt(riscv::interrupt::Interrupt::MachineTimer)]
 fn on_alarm() {
-    critical_section::with(|cs| TIMER.ring(&mut TIMER.queue.borrow_ref_mut(cs)));
+    critical_section::with(|cs| {
+        if TIMER.bite.borrow(cs).get() <= TIMER.now() {
+            let seconds = watchdog::BITE.0 / 1000;
+            crate::device::memo::restart(Reason::Watchdog, format_args!("the executor did not run for {seconds} s"));
+        }
+        TIMER.ring(cs);
+    });
 }
 
 impl Timer {
     /// Wakes everybody whose time has come and sets the alarm for the next one.
-    fn ring(&self, queue: &mut Queue) {
+    fn ring(&self, cs: CriticalSection<'_>) {
+        let mut queue = self.queue.borrow_ref_mut(cs);
         loop {
             let next = queue.next_expiration(self.now());
-            if self.set_alarm(next) {
+            if self.set_alarm(next.min(self.bite.borrow(cs).get())) {
                 return;
             }
         }
@@ -70,9 +96,9 @@ impl Driver for Timer {
 
     fn schedule_wake(&self, at: u64, waker: &Waker) {
         critical_section::with(|cs| {
-            let mut queue = self.queue.borrow_ref_mut(cs);
-            if queue.schedule_wake(at, waker) {
-                self.ring(&mut queue);
+            let is_next = self.queue.borrow_ref_mut(cs).schedule_wake(at, waker);
+            if is_next {
+                self.ring(cs);
             }
         });
     }

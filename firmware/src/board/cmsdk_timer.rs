@@ -67,8 +67,17 @@ pub(super) fn on_alarm() {
     critical_section::with(|cs| TIMERS.ring(cs, &mut TIMERS.queue.borrow_ref_mut(cs)));
 }
 
+/// Time since the start, as finely as the counter has it.
+pub(super) fn nanos() -> u64 {
+    critical_section::with(|cs| TIMERS.counts(cs)) * (1_000_000_000 / TIMER_HZ)
+}
+
 impl Timers {
     fn ticks(&self, cs: CriticalSection<'_>) -> u64 {
+        self.counts(cs) / PER_TICK
+    }
+
+    fn counts(&self, cs: CriticalSection<'_>) -> u64 {
         let rounds = self.rounds.borrow(cs);
         // It counts down.
         let mut passed = !COUNTER.read(VALUE);
@@ -78,7 +87,7 @@ impl Timers {
             // The first look may have been before the start of the round.
             passed = !COUNTER.read(VALUE);
         }
-        (u64::from(rounds.get()) << 32 | u64::from(passed)) / PER_TICK
+        u64::from(rounds.get()) << 32 | u64::from(passed)
     }
 
     /// Wakes everybody whose time has come and sets the alarm for the next one.

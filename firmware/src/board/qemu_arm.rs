@@ -5,32 +5,50 @@
 
 use core::{
     arch::naked_asm,
+    cell::Cell,
     ptr,
     sync::atomic::{AtomicBool, Ordering},
 };
 
 use cortex_m::peripheral::{NVIC, SCB};
+use critical_section::Mutex;
 use embassy_executor::{Spawner, raw::Executor};
 use static_cell::StaticCell;
 
 use super::{
-    cmsdk_timer,
-    emulated::{self, Emulated},
+    cmsdk_timer, cmsdk_uart, emulated,
     lan9118::{self, Lan9118},
 };
 use crate::{
-    device::{self, Kit},
+    device::{self, Kit, memo, stack},
+    reset::Reason,
     simulated::SplitMix,
+    status::Stack,
+    wifi::NoRadio,
+};
+
+pub(crate) use super::{
+    cmsdk_uart::Serial,
+    cmsdk_watchdog::Watchdog,
+    emulated::{Flash, Instruments, STORE},
 };
 
 /// What the board calls itself.
 pub(crate) const NAME: &str = "qemu-arm";
 
-/// Its sensors and actuators.
-pub(crate) type Here = Emulated;
-
 /// Its network card.
 pub(crate) type Nic = &'static mut Lan9118;
+
+/// There is a cable.
+pub(crate) type Radio = NoRadio;
+
+/// Its stack is painted.
+pub(crate) const STACK: Option<fn() -> Stack> = Some(stack::measure);
+
+/// Starts anew.
+pub(crate) fn restart() -> ! {
+    SCB::sys_reset()
+}
 
 /// One of those that QEMU gives to its own cards.
 const ADDRESS: [u8; 6] = [0x52, 0x54, 0x00, 0x12, 0x34, 0x56];
@@ -38,6 +56,7 @@ const ADDRESS: [u8; 6] = [0x52, 0x54, 0x00, 0x12, 0x34, 0x56];
 /// Runs the board.
 pub fn run() -> ! {
     static EXECUTOR: StaticCell<Executor> = StaticCell::new();
+    stack::paint();
     cmsdk_timer::start();
     let executor: &'static Executor = EXECUTOR.init(Executor::new(ptr::null_mut()));
     let spawner = executor.spawner();
@@ -64,32 +83,48 @@ fn pend(_: *mut ()) {
 /// With interrupts held back, one that comes between the question and the sleep ends the sleep and is served behind it.
 /// Embassy's own executor waits for events instead: for QEMU that is no reason to stop, and it takes all of a core.
 fn sleep() {
-    critical_section::with(|_| {
+    critical_section::with(|cs| {
         if !AWAKE.load(Ordering::Acquire) {
+            let begun = cmsdk_timer::nanos();
             cortex_m::asm::wfi();
+            let slept = SLEPT_NANOS.borrow(cs);
+            slept.set(slept.get() + cmsdk_timer::nanos() - begun);
         }
         AWAKE.store(false, Ordering::Release);
     });
 }
 
+static SLEPT_NANOS: Mutex<Cell<u64>> = Mutex::new(Cell::new(0));
+
+/// Instructions since the start, if QEMU counts time in them (`-icount shift=0`: one a nanosecond).
+pub(crate) fn busy_instructions() -> u64 {
+    critical_section::with(|cs| cmsdk_timer::nanos() - SLEPT_NANOS.borrow(cs).get())
+}
+
 #[embassy_executor::task]
 async fn start(spawner: Spawner) {
     static NIC: StaticCell<Lan9118> = StaticCell::new();
-    static BOARD: StaticCell<Emulated> = StaticCell::new();
     static CHANCE: StaticCell<SplitMix> = StaticCell::new();
 
     let nic = NIC.init_with(|| Lan9118::new(ADDRESS));
     nic.start().expect("the network card answers");
-    for irq in [cmsdk_timer::COUNTER_IRQ, cmsdk_timer::ALARM_IRQ, lan9118::IRQ] {
+    let kit = Kit {
+        instruments: Instruments::new(),
+        nic,
+        radio: None,
+        // SAFETY: this task is spawned once.
+        flash: unsafe { emulated::flash() },
+        entropy: CHANCE.init(emulated::chance()),
+        watchdog: Watchdog::start(),
+        serial: Serial::start(),
+        // The machine does not say; what it wrote down does.
+        reason: Reason::PowerOn,
+    };
+    for irq in [cmsdk_timer::COUNTER_IRQ, cmsdk_timer::ALARM_IRQ, lan9118::IRQ, cmsdk_uart::IRQ] {
         // SAFETY: whom they interrupt shares memory with them in critical sections only.
         unsafe { NVIC::unmask(Irq(irq)) };
     }
-    device::start(
-        spawner,
-        Kit { board: BOARD.init_with(Emulated::new), nic, entropy: CHANCE.init(emulated::chance()) },
-    );
-    emulated::wait_for_restart().await;
-    SCB::sys_reset()
+    device::start(spawner, kit);
 }
 
 #[derive(Clone, Copy)]
@@ -109,6 +144,7 @@ unsafe fn DefaultHandler(irq: i16) {
         Ok(cmsdk_timer::COUNTER_IRQ) => cmsdk_timer::on_counter(),
         Ok(cmsdk_timer::ALARM_IRQ) => cmsdk_timer::on_alarm(),
         Ok(lan9118::IRQ) => lan9118::on_interrupt(),
+        Ok(cmsdk_uart::IRQ) => cmsdk_uart::on_interrupt(),
         _ => panic!("nobody waits for interrupt {irq}"),
     }
 }
@@ -128,7 +164,7 @@ extern "C" fn hard_fault(stack_pointer: usize) -> ! {
         static _stack_end: u8;
     }
     if stack_pointer < &raw const _stack_end as usize {
-        panic!("the stack was too small");
+        memo::restart(Reason::StackOverflow, format_args!("stack pointer {stack_pointer:#010x}"));
     }
-    panic!("hard fault, stack pointer {stack_pointer:#010x}");
+    memo::restart(Reason::Fault, format_args!("hard fault, stack pointer {stack_pointer:#010x}"))
 }

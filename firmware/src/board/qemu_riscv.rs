@@ -3,37 +3,59 @@
 use core::arch::global_asm;
 
 use embassy_executor::{Executor, Spawner};
+use embassy_time::Instant;
 use riscv::register::{Permission, Range, mcause, mepc, mie, mtval, pmpaddr0, pmpcfg0};
 use static_cell::StaticCell;
 
-use super::{
-    clint,
-    emulated::{self, Emulated},
-    registers::Registers,
-    virtio_net::VirtioNet,
-};
+use super::{clint, emulated, registers::Registers, virtio_net::VirtioNet};
 use crate::{
-    device::{self, Kit},
+    device::{self, Kit, memo, stack},
+    reset::Reason,
     simulated::SplitMix,
+    status::Stack,
+    wifi::NoRadio,
+};
+
+pub(crate) use super::{
+    clint::Watchdog,
+    emulated::{Flash, Instruments, STORE},
+    ns16550::Serial,
 };
 
 /// What the board calls itself.
 pub(crate) const NAME: &str = "qemu-riscv";
 
-/// Its sensors and actuators.
-pub(crate) type Here = Emulated;
-
 /// Its network card.
 pub(crate) type Nic = &'static mut VirtioNet;
+
+/// There is a cable.
+pub(crate) type Radio = NoRadio;
+
+/// Its stack is painted.
+pub(crate) const STACK: Option<fn() -> Stack> = Some(stack::measure);
 
 // SAFETY: the device that ends or restarts the machine, where `virt` has it.
 const FINISHER: Registers = unsafe { Registers::new(0x10_0000, 4) };
 const RESET: u32 = 0x7777;
 
+/// Starts anew.
+pub(crate) fn restart() -> ! {
+    FINISHER.write(0, RESET);
+    loop {
+        riscv::asm::nop();
+    }
+}
+
+/// Instructions since the start, if QEMU counts time in them (`-icount shift=0`: one a nanosecond) and nobody sleeps.
+pub(crate) fn busy_instructions() -> u64 {
+    Instant::now().as_ticks() * (1_000_000_000 / embassy_time::TICK_HZ)
+}
+
 /// Runs the board.
 pub fn run() -> ! {
     static EXECUTOR: StaticCell<Executor> = StaticCell::new();
     guard_stack();
+    stack::paint();
     clint::start();
     // cannot fail: nothing else has spawned it.
     EXECUTOR.init_with(Executor::new).run(|spawner| spawner.spawn(start(spawner).expect("the first task")))
@@ -41,22 +63,27 @@ pub fn run() -> ! {
 
 #[embassy_executor::task]
 async fn start(spawner: Spawner) {
-    static BOARD: StaticCell<Emulated> = StaticCell::new();
     static CHANCE: StaticCell<SplitMix> = StaticCell::new();
 
-    let nic = VirtioNet::start().expect("the network card answers");
+    let kit = Kit {
+        instruments: Instruments::new(),
+        nic: VirtioNet::start().expect("the network card answers"),
+        radio: None,
+        // SAFETY: this task is spawned once.
+        flash: unsafe { emulated::flash() },
+        entropy: CHANCE.init(emulated::chance()),
+        watchdog: Watchdog,
+        serial: Serial::start(),
+        // The machine does not say; what it wrote down does.
+        reason: Reason::PowerOn,
+    };
     // SAFETY: whom they interrupt shares memory with them in critical sections only.
     unsafe {
         mie::set_mtimer();
         mie::set_mext();
         riscv::interrupt::enable();
     }
-    device::start(
-        spawner,
-        Kit { board: BOARD.init_with(Emulated::new), nic, entropy: CHANCE.init(emulated::chance()) },
-    );
-    emulated::wait_for_restart().await;
-    FINISHER.write(0, RESET);
+    device::start(spawner, kit);
 }
 
 /// Takes the right to write what is below the stack, even from ourselves: a stack that is too deep faults.
@@ -90,9 +117,9 @@ global_asm!(
 extern "C" fn on_exception(_: &riscv_rt::TrapFrame) -> ! {
     let (cause, at, address) = (mcause::read().code(), mepc::read(), mtval::read());
     if cause == STORE_FAULT && (FLASH_START..FLASH_START + FLASH_BYTES).contains(&address) {
-        panic!("the stack was too small, at {at:#010x}");
+        memo::restart(Reason::StackOverflow, format_args!("at {at:#010x}"));
     }
-    panic!("exception {cause} at {at:#010x}, address {address:#010x}");
+    memo::restart(Reason::Fault, format_args!("exception {cause} at {at:#010x}, address {address:#010x}"))
 }
 
 const STORE_FAULT: usize = 7;

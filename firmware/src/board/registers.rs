@@ -28,6 +28,20 @@ impl Registers {
         unsafe { self.address(offset).write_volatile(value) }
     }
 
+    #[cfg(feature = "qemu-riscv")]
+    pub(super) fn read_byte(self, offset: usize) -> u8 {
+        assert!(offset < self.bytes);
+        // SAFETY: as in `read`.
+        unsafe { ((self.base + offset) as *mut u8).read_volatile() }
+    }
+
+    #[cfg(feature = "qemu-riscv")]
+    pub(super) fn write_byte(self, offset: usize, value: u8) {
+        assert!(offset < self.bytes);
+        // SAFETY: as in `read`.
+        unsafe { ((self.base + offset) as *mut u8).write_volatile(value) }
+    }
+
     /// Offsets are constants nearly everywhere, so that nothing of the check is left.
     #[inline(always)]
     fn address(self, offset: usize) -> *mut u32 {

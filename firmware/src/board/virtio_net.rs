@@ -16,13 +16,7 @@ use virtio_drivers::{
     transport::{DeviceType, Transport, mmio::MmioTransport},
 };
 
-use super::registers::Registers;
-
-// SAFETY: the interrupt controller, where `virt` has it. It touches no memory.
-const PLIC: Registers = unsafe { Registers::new(0x0c00_0000, 0x40_0000) };
-const ENABLE: usize = 0x2000;
-const THRESHOLD: usize = 0x20_0000;
-const CLAIM: usize = 0x20_0004;
+use super::{plic, registers::Registers};
 
 /// Where the first virtio device would be; the others follow, and their interrupts count from 1.
 const SLOTS: usize = 0x1000_1000;
@@ -45,17 +39,12 @@ static WAKER: AtomicWaker = AtomicWaker::new();
 static SLOT: AtomicUsize = AtomicUsize::new(0);
 
 /// Something has come in, or something has left.
-#[riscv_rt::core_interrupt(riscv::interrupt::Interrupt::MachineExternal)]
-fn on_interrupt() {
-    let interrupt = PLIC.read(CLAIM);
+pub(super) fn on_interrupt() {
     let base = SLOT.load(Ordering::Relaxed);
     if base != 0 {
         // SAFETY: the card was found there. Its interrupt is all that these two words are about.
         let card = unsafe { Registers::new(base, SLOT_BYTES) };
         card.write(INTERRUPT_ACK, card.read(INTERRUPT_STATUS));
-    }
-    if interrupt != 0 {
-        PLIC.write(CLAIM, interrupt);
     }
     WAKER.wake();
 }
@@ -128,10 +117,7 @@ fn find() -> Option<Queues> {
             core::mem::forget(transport);
             continue;
         }
-        let interrupt = place + 1;
-        PLIC.write(4 * interrupt, 1);
-        PLIC.write(ENABLE, 1 << interrupt);
-        PLIC.write(THRESHOLD, 0);
+        plic::enable(place + 1);
         SLOT.store(base, Ordering::Relaxed);
         let mut queues = Queues::new(transport).ok()?;
         queues.enable_interrupts();

@@ -95,6 +95,7 @@ where
                 media_type => return self.call(parts, media_type, body).await,
             },
             Ok((Action::Card, base)) => self.card(parts, base),
+            Ok((Action::Status, _)) => Reply::new(200, Matter::Answer(self.site.service.status())),
             Ok((Action::Home, _)) => Reply::new(200, Matter::Text("text/plain", routes::HOME_TEXT)),
             Ok((Action::Options(allow), _)) => {
                 Reply { fields: Fields { allow: Some(allow), ..Fields::default() }, ..Reply::new(204, Matter::Nothing) }

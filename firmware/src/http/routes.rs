@@ -11,6 +11,8 @@ pub(super) enum Action {
     Rpc,
     /// The agent card.
     Card,
+    /// How the device is.
+    Status,
     /// A few words for people.
     Home,
     /// The methods that are allowed.
@@ -35,10 +37,13 @@ const CARD: &[(&str, Action)] = &[("GET", Action::Card), ("HEAD", Action::Card)]
 const RPC: &[(&str, Action)] = &[("POST", Action::Rpc)];
 const HOME: &[(&str, Action)] = &[("POST", Action::Rpc), ("GET", Action::Home), ("HEAD", Action::Home)];
 
-const ROUTES: [Route; 5] = [
+const STATUS: &[(&str, Action)] = &[("GET", Action::Status), ("HEAD", Action::Status)];
+
+const ROUTES: [Route; 6] = [
     Route { path: "/", methods: HOME, allow: "GET, HEAD, POST, OPTIONS" },
     Route { path: "/a2a", methods: RPC, allow: "POST, OPTIONS" },
     Route { path: "/rpc", methods: RPC, allow: "POST, OPTIONS" },
+    Route { path: "/status", methods: STATUS, allow: "GET, HEAD, OPTIONS" },
     Route { path: "/.well-known/agent-card.json", methods: CARD, allow: "GET, HEAD, OPTIONS" },
     // The path of A2A before 0.3; directories still ask for it (DIALECTS.md 8).
     Route { path: "/.well-known/agent.json", methods: CARD, allow: "GET, HEAD, OPTIONS" },
@@ -166,7 +171,8 @@ impl Problem {
 /// What a person with a browser gets.
 pub(super) const HOME_TEXT: &str = "This is a Mote: an A2A agent on a small device.\n\n\
     Agent card: /.well-known/agent-card.json\n\
-    JSON-RPC:   POST /\n";
+    JSON-RPC:   POST /\n\
+    Status:     /status\n";
 
 /// The whole answer to a head that does not arrive in time; picoserve has given up on it by then.
 pub(super) const TIMED_OUT: &[u8] = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
@@ -185,6 +191,7 @@ mod tests {
         assert_eq!(find("HEAD", "/.well-known/agent.json"), Ok(Action::Card));
         assert_eq!(find("GET", "http://mote.local/.well-known/agent-card.json"), Ok(Action::Card));
         assert_eq!(find("GET", "http://mote.local"), Ok(Action::Home));
+        assert_eq!(find("GET", "/status"), Ok(Action::Status));
         assert_eq!(find("OPTIONS", "*"), Ok(Action::Options("GET, HEAD, POST, OPTIONS")));
         assert_eq!(find("OPTIONS", "/rpc"), Ok(Action::Options("POST, OPTIONS")));
         assert_eq!(find("DELETE", "/"), Err(Missed::Method("GET, HEAD, POST, OPTIONS")));

@@ -22,6 +22,9 @@ pub trait Service {
     /// HTTP/1.0 client may not have said.
     fn card(&self, base: Option<BaseUrl<'_>>) -> Self::Answer<'_>;
 
+    /// Says how the device is: a JSON document for people and for monitoring.
+    fn status(&self) -> Self::Answer<'_>;
+
     /// Names the version of the card, for caches.
     fn card_version(&self) -> CardVersion<'_>;
 }

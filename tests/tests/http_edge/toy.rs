@@ -44,6 +44,10 @@ impl Service for Toy {
         format!(r#"{{"name":"toy","url":"{url}/"}}"#).into_bytes().into()
     }
 
+    fn status(&self) -> Answer {
+        br#"{"board":"toy"}"#.to_vec().into()
+    }
+
     fn card_version(&self) -> CardVersion<'_> {
         CardVersion { etag: ETAG, last_modified: Some(LAST_MODIFIED) }
     }

@@ -76,7 +76,7 @@ impl<B: Board> Agent for SensorNode<'_, B> {
                 self.board.reboot();
                 complete(task, format_args!("The device restarts."))
             }
-            Command::ForgetWifi => match self.board.forget_wifi() {
+            Command::ForgetWifi => match self.board.forget_wifi().await {
                 Ok(()) => complete(task, format_args!("The Wi-Fi network is forgotten.")),
                 Err(trouble) => task.fail(format_args!("{trouble}")),
             },

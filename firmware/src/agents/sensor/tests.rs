@@ -51,7 +51,7 @@ impl Board for Toy {
         self.reboots.set(self.reboots.get() + 1);
     }
 
-    fn forget_wifi(&self) -> Result<(), Trouble> {
+    async fn forget_wifi(&self) -> Result<(), Trouble> {
         self.forgets.set(self.forgets.get() + 1);
         Ok(())
     }

@@ -1,0 +1,238 @@
+//! The serial console: lines that a person types, and what they mean.
+//!
+//! It is there for what has to be said before there is a network, and for a look at a device whose log nobody reads.
+
+use core::fmt;
+
+use crate::wifi::{BadNetwork, Network};
+
+/// What a person can ask for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Command<'l> {
+    /// What can be typed.
+    Help,
+    /// How the device is.
+    Status,
+    /// Which network to join.
+    Wifi(Network),
+    /// No network to join any more.
+    ForgetWifi,
+    /// Whom to ask for the time; `None` for the gateway.
+    TimeServer(Option<&'l str>),
+    /// A restart.
+    Reboot,
+    /// Something that only an emulated board does, for tests.
+    Trial(Trial),
+}
+
+/// What an emulated board does to be tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trial {
+    /// Panics.
+    Panic,
+    /// Uses all of the stack.
+    Overflow,
+    /// Holds up the executor for ever.
+    Hang,
+    /// Lets one of the watched loops stand still.
+    Stall,
+    /// Counts instructions.
+    Bench,
+}
+
+/// What is wrong with a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Complaint {
+    /// It means nothing.
+    Unknown,
+    /// A quote is not closed.
+    Quote,
+    /// There are too few or too many words.
+    Words,
+    /// It is longer than [`LINE_MAX`].
+    TooLong,
+    /// There is no such network.
+    Network(BadNetwork),
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown => f.write_str("not understood; help shows what can be typed"),
+            Self::Quote => f.write_str("a quote is not closed"),
+            Self::Words => f.write_str("too few or too many words; put a name with spaces into quotes"),
+            Self::TooLong => write!(f, "longer than {LINE_MAX} characters"),
+            Self::Network(bad) => bad.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for Complaint {}
+
+/// What `help` says.
+pub const HELP: &str = "\
+status                 how the device is\r\n\
+wifi SSID [PASSWORD]   the network to join; quotes around what has spaces: wifi \"my net\" secret123\r\n\
+forget wifi            no network any more\r\n\
+ntp ADDRESS[:PORT]     whom to ask for the time; ntp alone: the gateway\r\n\
+reboot                 restart\r\n";
+
+/// The longest line.
+pub const LINE_MAX: usize = 160;
+
+/// Gathers bytes until there is a line.
+#[derive(Debug, Default)]
+pub struct Line {
+    bytes: heapless::Vec<u8, LINE_MAX>,
+    is_too_long: bool,
+    is_done: bool,
+}
+
+impl Line {
+    /// An empty line.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { bytes: heapless::Vec::new(), is_too_long: false, is_done: false }
+    }
+
+    /// Takes a byte. At the end of a line there is what was typed; an empty line is none.
+    pub fn push(&mut self, byte: u8) -> Option<Result<&str, Complaint>> {
+        if core::mem::take(&mut self.is_done) {
+            self.bytes.clear();
+            self.is_too_long = false;
+        }
+        match byte {
+            b'\r' | b'\n' => {
+                self.is_done = true;
+                if self.is_too_long {
+                    return Some(Err(Complaint::TooLong));
+                }
+                let line = core::str::from_utf8(&self.bytes).map(str::trim);
+                line.map_or(Some(Err(Complaint::Unknown)), |line| (!line.is_empty()).then_some(Ok(line)))
+            }
+            // Backspace and delete.
+            0x08 | 0x7f => {
+                while self.bytes.pop().is_some_and(|byte| byte & 0xc0 == 0x80) {}
+                None
+            }
+            _ => {
+                self.is_too_long |= self.bytes.push(byte).is_err();
+                None
+            }
+        }
+    }
+}
+
+/// Finds out what a line means.
+///
+/// # Errors
+/// Says what is wrong with it.
+pub fn parse(line: &str) -> Result<Command<'_>, Complaint> {
+    let words = split(line)?;
+    match words.as_slice() {
+        ["help" | "?"] => Ok(Command::Help),
+        ["status"] => Ok(Command::Status),
+        ["wifi", ssid] => Network::new(ssid, "").map(Command::Wifi).map_err(Complaint::Network),
+        ["wifi", ssid, password] => Network::new(ssid, password).map(Command::Wifi).map_err(Complaint::Network),
+        ["forget", "wifi"] => Ok(Command::ForgetWifi),
+        ["ntp"] => Ok(Command::TimeServer(None)),
+        ["ntp", server] => Ok(Command::TimeServer(Some(server))),
+        ["reboot"] => Ok(Command::Reboot),
+        ["trial", trial] => TRIALS
+            .iter()
+            .find(|(name, _)| name == trial)
+            .map(|(_, trial)| Command::Trial(*trial))
+            .ok_or(Complaint::Unknown),
+        ["wifi" | "forget" | "ntp" | "trial", ..] => Err(Complaint::Words),
+        _ => Err(Complaint::Unknown),
+    }
+}
+
+const TRIALS: [(&str, Trial); 5] = [
+    ("panic", Trial::Panic),
+    ("overflow", Trial::Overflow),
+    ("hang", Trial::Hang),
+    ("stall", Trial::Stall),
+    ("bench", Trial::Bench),
+];
+
+/// Words between spaces; what is between quotes is one, with its spaces.
+fn split(line: &str) -> Result<heapless::Vec<&str, 4>, Complaint> {
+    let mut words = heapless::Vec::new();
+    let mut rest = line.trim_start();
+    while !rest.is_empty() {
+        let (word, behind) = match rest.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"').ok_or(Complaint::Quote)?,
+            None => rest.split_once(' ').unwrap_or((rest, "")),
+        };
+        words.push(word).map_err(|_| Complaint::Words)?;
+        rest = behind.trim_start();
+    }
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use std::{string::String, vec::Vec};
+
+    use super::*;
+
+    fn network(ssid: &str, password: &str) -> Command<'static> {
+        Command::Wifi(Network::new(ssid, password).expect("it is good"))
+    }
+
+    #[test]
+    fn lines_mean_something_or_say_why_not() {
+        for (line, meaning) in [
+            ("help", Ok(Command::Help)),
+            ("status", Ok(Command::Status)),
+            ("wifi home secret123", Ok(network("home", "secret123"))),
+            ("wifi  home   secret123", Ok(network("home", "secret123"))),
+            ("wifi \"my net\" \"two words\"", Ok(network("my net", "two words"))),
+            ("wifi open", Ok(network("open", ""))),
+            ("forget wifi", Ok(Command::ForgetWifi)),
+            ("ntp", Ok(Command::TimeServer(None))),
+            ("ntp 10.0.2.2:123", Ok(Command::TimeServer(Some("10.0.2.2:123")))),
+            ("reboot", Ok(Command::Reboot)),
+            ("trial panic", Ok(Command::Trial(Trial::Panic))),
+            ("trial dance", Err(Complaint::Unknown)),
+            ("wifi", Err(Complaint::Words)),
+            ("wifi my net secret123", Err(Complaint::Words)),
+            ("wifi a b c d e f", Err(Complaint::Words)),
+            ("wifi \"my net", Err(Complaint::Quote)),
+            ("wifi home short", Err(Complaint::Network(BadNetwork::Password))),
+            ("read temperature", Err(Complaint::Unknown)),
+        ] {
+            assert_eq!(parse(line), meaning, "{line}");
+        }
+    }
+
+    fn typed(line: &mut Line, bytes: &[u8]) -> Vec<Result<String, Complaint>> {
+        bytes.iter().filter_map(|byte| line.push(*byte).map(|line| line.map(String::from))).collect()
+    }
+
+    #[test]
+    fn bytes_become_lines() {
+        let mut line = Line::new();
+        assert_eq!(typed(&mut line, b"\r\n\r\nhelp\r\nsta"), [Ok("help".into())]);
+        assert_eq!(typed(&mut line, b"tus\n  reboot  \r"), [Ok("status".into()), Ok("reboot".into())]);
+        assert_eq!(typed(&mut line, "x°\x7f\x08help\n".as_bytes()), [Ok("help".into())]);
+        assert_eq!(typed(&mut line, b"\xff\n"), [Err(Complaint::Unknown)]);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_refused_whole_and_the_next_one_is_read() {
+        let mut line = Line::new();
+        assert_eq!(typed(&mut line, &[b'x'; LINE_MAX + 1]), []);
+        assert_eq!(typed(&mut line, b"\nhelp\n"), [Err(Complaint::TooLong), Ok("help".into())]);
+    }
+
+    #[test]
+    fn help_names_every_command() {
+        for word in ["status", "wifi", "forget wifi", "ntp", "reboot"] {
+            assert!(HELP.contains(word), "{word}");
+        }
+    }
+}

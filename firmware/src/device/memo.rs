@@ -1,0 +1,60 @@
+//! The one memo of the device, in memory that a restart leaves alone, and the end of everything: the panic.
+
+use core::{cell::UnsafeCell, fmt, mem::MaybeUninit, panic::PanicInfo};
+
+use crate::{
+    board::here,
+    reset::{Memo, Past, Reason},
+};
+
+#[repr(transparent)]
+struct Surviving(UnsafeCell<MaybeUninit<Memo>>);
+
+// SAFETY: only `with_memo` looks at it, in a critical section.
+unsafe impl Sync for Surviving {}
+
+// Start-up code leaves these sections as they are.
+#[cfg(not(feature = "emulated"))]
+#[cfg_attr(feature = "esp", unsafe(link_section = ".rtc_fast.persistent"))]
+#[cfg_attr(not(feature = "esp"), unsafe(link_section = ".uninit.memo"))]
+static MEMO: Surviving = Surviving(UnsafeCell::new(MaybeUninit::uninit()));
+
+// QEMU clears all that is a section when it restarts a machine: this is memory beside them.
+#[cfg(feature = "emulated")]
+unsafe extern "C" {
+    #[link_name = "_memo"]
+    static MEMO: Surviving;
+}
+
+fn with_memo<R>(look: impl FnOnce(&mut Memo) -> R) -> R {
+    critical_section::with(|_| {
+        // SAFETY: the critical section keeps everybody else away. A memo is plain numbers: whatever the memory holds is one,
+        // and its check tells whether it was ever written.
+        let memo = unsafe { (*(&raw const MEMO).cast_mut()).0.get_mut().assume_init_mut() };
+        look(memo)
+    })
+}
+
+/// Why the device started. Once: what was written down is gone then.
+pub(crate) fn past(chip: Reason) -> Past {
+    with_memo(|memo| Past::of(chip, memo))
+}
+
+/// Restarts the device, which will know why.
+pub(crate) fn restart(reason: Reason, detail: fmt::Arguments<'_>) -> ! {
+    with_memo(|memo| memo.write(reason, detail));
+    here::restart()
+}
+
+#[panic_handler]
+fn panic(info: &PanicInfo<'_>) -> ! {
+    defmt::error!("{}", defmt::Display2Format(info));
+    match info.location() {
+        Some(at) => {
+            // The path has no end that says more than its beginning: the last part of it is what people look for.
+            let file = at.file().rsplit('/').next().unwrap_or_default();
+            restart(Reason::Panic, format_args!("{} ({file}:{})", info.message(), at.line()))
+        }
+        None => restart(Reason::Panic, format_args!("{}", info.message())),
+    }
+}

@@ -1,0 +1,174 @@
+//! The network: it comes up, goes away, comes back, and tells the time.
+
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use embassy_futures::{
+    join::join,
+    select::{Either, select},
+};
+use embassy_net::{
+    Runner, Stack,
+    udp::{PacketMetadata, UdpSocket},
+};
+use embassy_time::{Duration, Instant, Timer, with_timeout};
+use protocol_core::{
+    Node,
+    time::{Millis, UnixMillis},
+};
+
+use super::{PORT, desk::Desk, guard::Guard};
+use crate::{
+    board::{Key, here},
+    store::VALUE_MAX,
+    wifi::{self, Link, Network},
+};
+
+#[embassy_executor::task]
+pub(super) async fn run_network(mut runner: Runner<'static, here::Nic>, guard: &'static Guard) -> ! {
+    join(runner.run(), guard.network()).await.0
+}
+
+/// Says where the device is to be found, and when it is not.
+#[embassy_executor::task]
+pub(super) async fn watch_network(stack: Stack<'static>) -> ! {
+    const PATIENCE: Duration = Duration::from_secs(10);
+    loop {
+        while with_timeout(PATIENCE, stack.wait_config_up()).await.is_err() {
+            if stack.is_link_up() {
+                defmt::warn!("still no address: is there a DHCP server?");
+            } else {
+                defmt::warn!("still no link: is the cable in, or the network near?");
+            }
+        }
+        if let Some(config) = stack.config_v4() {
+            defmt::info!(
+                "{=str} at http://{}:{=u16}/ after {=u64} ms",
+                here::NAME,
+                config.address.address(),
+                PORT,
+                Instant::now().as_millis()
+            );
+        }
+        stack.wait_config_down().await;
+        defmt::warn!("the address is gone");
+    }
+}
+
+/// Joins the wireless network that was built in, else the one that was typed, and stays in it.
+#[embassy_executor::task]
+pub(super) async fn stay_joined(mut radio: here::Radio, desk: &'static Desk) -> ! {
+    let network = match built_in() {
+        Some(network) => Some(network),
+        None => {
+            let mut bytes = [0; VALUE_MAX];
+            let length = desk.store.load(Key::WIFI, &mut bytes).await;
+            length.and_then(|length| Network::from_bytes(&bytes[..length]))
+        }
+    };
+    let sleep = async |span: Millis| Timer::after(Duration::from_millis(span.0)).await;
+    wifi::stay_joined(&mut radio, network, &desk.network, sleep, tell).await
+}
+
+/// The network that was in the environment at build time.
+pub(super) fn built_in() -> Option<Network> {
+    let ssid = option_env!("MOTE_WIFI_SSID").filter(|ssid| !ssid.is_empty())?;
+    match Network::new(ssid, option_env!("MOTE_WIFI_PASSWORD").unwrap_or("")) {
+        Ok(network) => Some(network),
+        Err(bad) => {
+            defmt::error!("MOTE_WIFI_SSID and MOTE_WIFI_PASSWORD: {}", defmt::Display2Format(&bad));
+            None
+        }
+    }
+}
+
+fn tell(link: Link) {
+    match link {
+        Link::NoNetwork => defmt::warn!(
+            "no network to join: type `wifi SSID PASSWORD` on the serial console, or build with MOTE_WIFI_SSID and MOTE_WIFI_PASSWORD"
+        ),
+        Link::Joining => defmt::info!("joining the network"),
+        Link::Joined => defmt::info!("joined the network"),
+        Link::Failed(error, pause) => {
+            defmt::warn!("not joined: {=str}; next try in {=u64} s", error.as_str(), pause.0 / 1000);
+        }
+        Link::Lost => defmt::warn!("the network is lost"),
+    }
+}
+
+/// Asks for the time as soon as there is a network, and again from time to time. Where nobody knows there is none.
+#[embassy_executor::task]
+pub(super) async fn tell_time(stack: Stack<'static>, node: &'static Node<'static>, desk: &'static Desk) -> ! {
+    /// A crystal drifts by a few seconds a day.
+    const AGAIN: Duration = Duration::from_secs(3600);
+    const PAUSE_MIN: Duration = Duration::from_secs(15);
+    const PAUSE_MAX: Duration = Duration::from_secs(960);
+
+    let mut pause = PAUSE_MIN;
+    loop {
+        stack.wait_config_up().await;
+        let next = match ask_time(stack, desk).await {
+            Some(time) => {
+                if node.wall_time().is_none() {
+                    defmt::info!("the time is known: {}", defmt::Display2Format(&time));
+                }
+                node.handle_wall_time(time);
+                pause = PAUSE_MIN;
+                AGAIN
+            }
+            None => {
+                let now = pause;
+                pause = (pause * 2).min(PAUSE_MAX);
+                now
+            }
+        };
+        if let Either::Second(()) = select(Timer::after(next), desk.time_server.wait()).await {
+            pause = PAUSE_MIN;
+        }
+    }
+}
+
+async fn ask_time(stack: Stack<'static>, desk: &Desk) -> Option<UnixMillis> {
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let mut text = [0; VALUE_MAX];
+    let server = match desk.store.load(Key::TIME_SERVER, &mut text).await {
+        Some(length) => time_server(core::str::from_utf8(&text[..length]).ok()?)?,
+        // Most routers know; nobody outside of the network is asked unless the owner says so.
+        None => SocketAddr::new(IpAddr::V4(stack.config_v4()?.gateway?), NTP_PORT),
+    };
+    // An answer is 48 bytes.
+    let (mut received, mut sent) = ([0; 64], [0; 64]);
+    let (mut receiving, mut sending) = ([PacketMetadata::EMPTY; 1], [PacketMetadata::EMPTY; 1]);
+    let mut socket = UdpSocket::new(stack, &mut receiving, &mut received, &mut sending, &mut sent);
+    socket.bind(0).ok()?;
+    let socket = sntpc_net_embassy::UdpSocketWrapper::from(socket);
+    let context = sntpc::NtpContext::new(Uptime::default());
+    let time = with_timeout(PATIENCE, sntpc::get_time(server, &socket, context)).await.ok()?.ok()?;
+    let fraction = u64::from(sntpc::fraction_to_milliseconds(time.sec_fraction()));
+    Some(UnixMillis(u64::from(time.sec()) * 1000 + fraction))
+}
+
+const NTP_PORT: u16 = 123;
+
+/// Reads `ADDRESS` or `ADDRESS:PORT`.
+pub(super) fn time_server(text: &str) -> Option<SocketAddr> {
+    let address = text.parse::<Ipv4Addr>().map(|address| SocketAddr::new(IpAddr::V4(address), NTP_PORT));
+    address.or_else(|_| text.parse()).ok().filter(SocketAddr::is_ipv4)
+}
+
+/// What sntpc measures the way with.
+#[derive(Clone, Copy, Default)]
+struct Uptime(u64);
+
+impl sntpc::NtpTimestampGenerator for Uptime {
+    fn init(&mut self) {
+        self.0 = Instant::now().as_micros();
+    }
+
+    fn timestamp_sec(&self) -> u64 {
+        self.0 / 1_000_000
+    }
+
+    fn timestamp_subsec_micros(&self) -> u32 {
+        (self.0 % 1_000_000) as u32
+    }
+}

@@ -1,0 +1,163 @@
+//! How the device is, as a JSON document that is made a member at a time: no buffer holds all of it.
+
+use core::fmt::{self, Write as _};
+
+use protocol_core::{
+    Limits, Node,
+    time::{Millis, UnixMillis},
+};
+
+use crate::reset::{DETAIL_MAX, Past};
+
+/// What does not change while the device runs, and how to measure what does.
+pub struct Facts {
+    /// What the board calls itself.
+    pub board: &'static str,
+    /// Why it started.
+    pub past: Past,
+    /// Measures the stack, where somebody can.
+    pub stack: Option<fn() -> Stack>,
+}
+
+/// How much stack is needed and how much there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stack {
+    /// The deepest that it has been.
+    pub deepest_bytes: usize,
+    /// The deepest that it can be.
+    pub all_bytes: usize,
+}
+
+/// The status of one moment, while it is being read.
+pub struct Status<'a> {
+    facts: &'a Facts,
+    now: Millis,
+    time: Option<UnixMillis>,
+    limits: Limits,
+    stack: Option<Stack>,
+    member: usize,
+    /// Bytes of the member that were given already.
+    given: usize,
+}
+
+impl<'a> Status<'a> {
+    /// Looks at everything once, so that what is read fits together.
+    pub fn new(node: &Node<'_>, facts: &'a Facts) -> Self {
+        Self {
+            facts,
+            now: node.now(),
+            time: node.wall_time(),
+            limits: node.limits(),
+            stack: facts.stack.map(|measure| measure()),
+            member: 0,
+            given: 0,
+        }
+    }
+
+    /// Fills `out` with the next bytes and says how many; 0 is the end.
+    pub fn fill(&mut self, out: &mut [u8]) -> usize {
+        let mut filled = 0;
+        while filled < out.len() && self.member < MEMBERS {
+            let mut text = heapless::String::<MEMBER_MAX>::new();
+            // cannot fail: no member is longer, and a test says so.
+            let _ = self.write(&mut text);
+            let rest = &text.as_bytes()[self.given..];
+            let now = rest.len().min(out.len() - filled);
+            out[filled..filled + now].copy_from_slice(&rest[..now]);
+            filled += now;
+            self.given += now;
+            if self.given == text.len() {
+                self.member += 1;
+                self.given = 0;
+            }
+        }
+        filled
+    }
+
+    fn write(&self, text: &mut heapless::String<MEMBER_MAX>) -> fmt::Result {
+        let Self { facts, limits, .. } = self;
+        match self.member {
+            0 => writeln!(text, "{{\"board\":\"{}\",\n\"version\":\"{}\",", facts.board, env!("CARGO_PKG_VERSION")),
+            1 => {
+                let Past { reason, detail } = &facts.past;
+                writeln!(text, "\"reset\":{{\"reason\":\"{}\",\"detail\":\"{detail}\"}},", reason.as_str())
+            }
+            2 => writeln!(text, "\"uptimeMs\":{},", self.now.0),
+            3 => self.time.map_or(Ok(()), |time| writeln!(text, "\"time\":\"{time}\",")),
+            4 => self.stack.map_or(Ok(()), |Stack { deepest_bytes, all_bytes }| {
+                writeln!(text, "\"stackBytes\":{{\"deepest\":{deepest_bytes},\"all\":{all_bytes}}},")
+            }),
+            5 => writeln!(text, "\"tasks\":{{\"used\":{},\"all\":{}}},", limits.tasks_used, limits.tasks),
+            6 => writeln!(text, "\"logBlocks\":{{\"used\":{},\"all\":{}}},", limits.blocks_used, limits.blocks),
+            7 => writeln!(text, "\"readers\":{{\"used\":{},\"all\":{}}},", limits.readers_used, limits.readers),
+            _ => writeln!(text, "\"workers\":{{\"all\":{}}}}}", limits.workers),
+        }
+    }
+}
+
+const MEMBERS: usize = 9;
+
+/// The longest member has the longest detail.
+const MEMBER_MAX: usize = DETAIL_MAX + 64;
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use std::{string::String, vec::Vec};
+
+    use protocol_core::{Engine, Identity, Served, Storage, time::Clock};
+
+    use super::*;
+    use crate::{
+        agents::sensor,
+        reset::{Memo, Reason},
+        simulated::SplitMix,
+    };
+
+    struct Late;
+
+    impl Clock for Late {
+        fn now(&self) -> Millis {
+            Millis(1_000_000_000_000)
+        }
+    }
+
+    fn read(facts: &Facts, piece: usize) -> String {
+        let mut storage = Storage::<2, 8, 1, 1>::new();
+        let mut chance = SplitMix::new(1);
+        let identity = Identity { profile: sensor::PROFILE, url: None, served: Served::ALL };
+        let node = Node::new(Engine::new(&mut storage, &mut chance), &Late, identity);
+        node.handle_wall_time(UnixMillis(1_767_225_600_000));
+        let mut status = Status::new(&node, facts);
+        let mut all = Vec::new();
+        let mut buffer = std::vec![0; piece];
+        loop {
+            match status.fill(&mut buffer) {
+                0 => return String::from_utf8(all).expect("it is text"),
+                filled => all.extend_from_slice(&buffer[..filled]),
+            }
+        }
+    }
+
+    #[test]
+    fn is_the_same_json_whatever_the_pieces() {
+        let mut memo = Memo::EMPTY;
+        memo.write(Reason::StackOverflow, format_args!("{}", "\"".repeat(2 * DETAIL_MAX)));
+        let stack = || Stack { deepest_bytes: usize::MAX, all_bytes: usize::MAX };
+        let facts =
+            Facts { board: "a-board-with-a-long-name", past: Past::of(Reason::Unknown, &mut memo), stack: Some(stack) };
+        let whole = read(&facts, 4096);
+        let json = protocol_core::json::Json::parse(whole.as_bytes()).expect("it is JSON");
+        let reset = json.member("reset").expect("why it started");
+        assert!(
+            reset
+                .member("reason")
+                .and_then(|reason| reason.text())
+                .is_some_and(|reason| reason.escaped() == "stack overflow")
+        );
+        assert!(whole.contains("\"time\":\"2026-01-01T00:00:00.000Z\""), "{whole}");
+        for piece in [1, 2, 7, 64, 100] {
+            assert_eq!(read(&facts, piece), whole);
+        }
+    }
+}
