@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # Runs the firmware on an emulated board, in the foreground, with its HTTP port on this machine:
 #
-#     tests/emulate.sh arm|riscv PORT        e.g. tests/emulate.sh arm 8080
+#     tests/emulate.sh arm|riscv|rp2040 PORT        e.g. tests/emulate.sh arm 8080
 #
 # Says "ready http://127.0.0.1:PORT" when it answers, and what the board logs; Ctrl-C ends it. Installs nothing: status
-# 77 and a line for each missing tool. MOTE_QEMU_FLAGS are passed on to QEMU, DEFMT_LOG says how much is logged.
+# 77 and a line for each missing tool. arm and riscv are machines of QEMU, rp2040 is the image of a W5500-EVB-Pico as it
+# is flashed, in rp2040js. MOTE_QEMU_FLAGS are passed on to QEMU, MOTE_RP2040_FLAGS to tests/emulated/rp2040/main.mjs;
+# MOTE_IMAGE is run instead of a fresh build; DEFMT_LOG says how much is logged.
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit 1
 
 usage() {
-    echo "usage: $0 arm|riscv PORT" >&2
+    echo "usage: $0 arm|riscv|rp2040 PORT" >&2
     exit 2
 }
 [ $# -eq 2 ] || usage
@@ -19,13 +21,22 @@ case $port in '' | *[!0-9]*) usage ;; esac
 
 network=(-netdev "user,id=n0,hostfwd=tcp:127.0.0.1:$port-:80")
 common=(-display none -serial null -monitor none -semihosting-config "enable=on,target=native")
+# Each takes the image as its last word. Flags from the environment are words on purpose.
+# shellcheck disable=SC2206
 case $1 in
     arm)
-        emulator=(qemu-system-arm -M mps2-an385 "${common[@]}" "${network[@]}" -net "nic,model=lan9118,netdev=n0")
+        board_name=qemu-arm
+        emulator=(qemu-system-arm -M mps2-an385 "${common[@]}" "${network[@]}" -net "nic,model=lan9118,netdev=n0"
+            ${MOTE_QEMU_FLAGS:-} -kernel)
         ;;
     riscv)
+        board_name=qemu-riscv
         emulator=(qemu-system-riscv32 -M virt -m 16M -bios none "${common[@]}" "${network[@]}"
-            -device "virtio-net-device,netdev=n0")
+            -device "virtio-net-device,netdev=n0" ${MOTE_QEMU_FLAGS:-} -kernel)
+        ;;
+    rp2040)
+        board_name=w5500-pico
+        emulator=(node tests/emulated/rp2040/main.mjs --port "$port" ${MOTE_RP2040_FLAGS:-})
         ;;
     *) usage ;;
 esac
@@ -37,7 +48,7 @@ if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
 fi
 
 missing=$(tests/tools/device.sh) || { echo "$missing" >&2; exit 77; }
-image=$(firmware/build.sh "qemu-$1") || exit 1
+image=${MOTE_IMAGE:-$(firmware/build.sh "$board_name")} || exit 1
 
 # A pipe with a name: the emulator and the decoder are both children whose ids we know, and end by them.
 folder=$(mktemp -d)
@@ -55,12 +66,11 @@ trap 'exit 0' INT TERM
 
 defmt-print -e "$image" <"$folder/log" &
 decoder=$!
-# shellcheck disable=SC2086 # words on purpose
-"${emulator[@]}" ${MOTE_QEMU_FLAGS:-} -kernel "$image" >"$folder/log" </dev/null &
+"${emulator[@]}" "$image" >"$folder/log" </dev/null &
 board=$!
 
-# QEMU takes connections before the board does: only an answer counts, and only while QEMU runs. If it could not have
-# the port it ends at once, and the answer was somebody else's.
+# QEMU takes connections before the board does: only an answer counts, and only while it runs. If it could not have the
+# port it ends at once, and the answer was somebody else's.
 is_ready=
 for _ in $(seq 60); do
     kill -0 "$board" 2>/dev/null || break

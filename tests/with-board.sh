@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Starts an emulated board, runs a command with its base URL as first argument, and ends it again:
 #
-#     tests/with-board.sh arm|riscv COMMAND [ARGUMENT...]
+#     tests/with-board.sh arm|riscv|rp2040 COMMAND [ARGUMENT...]
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit 1

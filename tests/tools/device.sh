@@ -2,10 +2,15 @@
 # What building and emulating a board needs, beyond cargo:
 #
 #     tests/tools/device.sh            says what is missing, one line each; status 1 if anything is
-#     tests/tools/device.sh install    installs it (Debian, as root; crates with cargo)
+#     tests/tools/device.sh install    installs it (Debian, as root; crates with cargo; rp2040js with npm, outside the
+#                                      checkout in ${MOTE_CACHE:-~/.cache/mote}/rp2040js)
 #
 # Where rustup has the boards' targets, its compiler is used and Debian's is not needed: see firmware/build.sh.
 set -uo pipefail
+
+cd "$(dirname "$0")/../.." || exit 1
+wanted=(tests/emulated/rp2040/package.json tests/emulated/rp2040/package-lock.json)
+rp2040js="${MOTE_CACHE:-$HOME/.cache/mote}/rp2040js"
 
 targets="thumbv6m-none-eabi riscv32imc-unknown-none-elf"
 
@@ -22,6 +27,11 @@ has_debian_rust() {
     [ -x /usr/bin/cargo ] && [ -d "$(/usr/bin/rustc --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library" ]
 }
 
+# What has to be the same for an installed rp2040js to be still good.
+stamp() { cat "${wanted[@]}" | cksum; }
+
+has_rp2040js() { [ -f "$rp2040js/.stamp" ] && [ "$(stamp)" = "$(cat "$rp2040js/.stamp")" ]; }
+
 # The Debian packages that are missing, in one line.
 packages() {
     if ! has_targets; then
@@ -32,6 +42,8 @@ packages() {
     command -v qemu-system-riscv32 >/dev/null || printf 'qemu-system-misc '
     command -v llvm-size >/dev/null || printf 'llvm '
     command -v curl >/dev/null || printf 'curl '
+    command -v node >/dev/null || printf 'nodejs '
+    command -v npm >/dev/null || printf 'npm '
 }
 
 missing() {
@@ -39,6 +51,15 @@ missing() {
     packages=$(packages)
     [ -z "$packages" ] || echo "missing: ${packages% } (as root on Debian: apt-get install ${packages% })"
     command -v defmt-print >/dev/null || echo "missing: defmt-print (cargo install defmt-print --locked)"
+    has_rp2040js || echo "missing: rp2040js in $rp2040js (tests/tools/device.sh install)"
+}
+
+install_rp2040js() {
+    echo "installing rp2040js into $rp2040js"
+    rm -rf "$rp2040js"
+    mkdir -p "$rp2040js"
+    cp "${wanted[@]}" "$rp2040js"
+    (cd "$rp2040js" && npm ci --silent --no-audit --no-fund --ignore-scripts) && stamp >"$rp2040js/.stamp"
 }
 
 # A qemu-utils from backports and an emulator from the release exclude each other: take the suite that is there.
@@ -66,6 +87,9 @@ if [ "${1:-}" = install ]; then
     if ! command -v defmt-print >/dev/null; then
         echo "installing defmt-print"
         cargo install --quiet --locked defmt-print
+    fi
+    if ! has_rp2040js && command -v npm >/dev/null; then
+        install_rp2040js
     fi
 fi
 

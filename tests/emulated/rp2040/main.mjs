@@ -1,0 +1,75 @@
+// Runs the image of a W5500-EVB-Pico, unmodified, in rp2040js, on a network:
+//
+//     node main.mjs IMAGE.elf --port PORT [--rtt FILE] [--flash FILE]
+//
+// The board's HTTP port is PORT of 127.0.0.1. What it logs (defmt over RTT, for defmt-print) goes to standard output or
+// to the FILE of --rtt, everything else that is to say to standard error. --flash keeps the flash chip in a file.
+
+import { createWriteStream, readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+
+import { Board } from './board.mjs';
+import { Elf } from './elf.mjs';
+import { Network } from './network.mjs';
+import { Pace } from './pace.mjs';
+import { Rtt } from './rtt.mjs';
+
+const USAGE = 'usage: node main.mjs IMAGE.elf --port PORT [--rtt FILE] [--flash FILE]';
+
+const say = (text) => process.stderr.write(`${text}\n`);
+
+function options() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: { port: { type: 'string' }, rtt: { type: 'string' }, flash: { type: 'string' } },
+    });
+    if (positionals.length !== 1 || !/^\d+$/.test(values.port ?? '')) throw new Error('an image and a port are needed');
+    return { image: positionals[0], ...values };
+  } catch (error) {
+    say(`${error.message}\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+async function main() {
+  const { image, port, rtt, flash } = options();
+  const elf = new Elf(readFileSync(image));
+  const board = new Board(elf, flash);
+  const network = await Network.start(port);
+  const pace = new Pace(board);
+
+  board.onNote = (text) => say(`board: ${text}`);
+  board.onUsbBoot = () => finish('the board waits for an image on USB', 0);
+  network.onFrame = (frame) => {
+    board.w5500.receive(frame);
+    pace.wake();
+  };
+  board.w5500.onSend = (frame) => network.send(frame);
+  network.onEnd = (error) => finish(`no network any more: ${error.message}`, 1);
+
+  const address = elf.symbol('_SEGGER_RTT');
+  const log = rtt ? createWriteStream(rtt) : process.stdout;
+  const ring = address === undefined ? undefined : new Rtt(address, (bytes) => log.write(bytes));
+  pace.onStride = () => ring?.poll(board.ram);
+
+  // Whoever reads the log may go before us.
+  log.on('error', () => finish(undefined, 1));
+
+  function finish(text, status) {
+    if (text) say(text);
+    pace.stop();
+    network.close();
+    board.flash.close();
+    log === process.stdout ? process.exit(status) : log.end(() => process.exit(status));
+  }
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => finish(undefined, 0));
+  pace.wake();
+}
+
+try {
+  await main();
+} catch (error) {
+  say(error.message);
+  process.exit(1);
+}

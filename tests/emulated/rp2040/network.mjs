@@ -1,0 +1,80 @@
+// A network without root: QEMU's user mode network (DHCP, DNS, NAT) as a process of its own, whose other end is a cable
+// to us. Frames travel over a socket, each behind its length in four bytes.
+
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const HTTP = 80;
+
+export class Network {
+  /** Called with each frame that comes for the board. */
+  onFrame = () => {};
+
+  /** Called when the network is gone before close() was called. */
+  onEnd = () => {};
+
+  /** Starts QEMU, which forwards `port` of 127.0.0.1 to the board's HTTP port, and waits for its cable. */
+  static async start(port) {
+    const network = new Network();
+    network.folder = mkdtempSync(join(tmpdir(), 'mote-network-'));
+    const path = join(network.folder, 'cable');
+    const server = net.createServer();
+    await new Promise((resolve, reject) => server.once('error', reject).listen(path, resolve));
+    network.qemu = spawn(
+      'qemu-system-arm',
+      [
+        ['-M', 'none', '-nodefaults', '-display', 'none', '-monitor', 'none', '-serial', 'none'],
+        ['-netdev', `user,id=world,hostfwd=tcp:127.0.0.1:${port}-:${HTTP}`],
+        ['-netdev', `stream,id=cable,server=off,addr.type=unix,addr.path=${path}`],
+        ['-netdev', 'hubport,id=port0,hubid=0,netdev=world', '-netdev', 'hubport,id=port1,hubid=0,netdev=cable'],
+      ].flat(),
+      { stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    // It warns of a hub without a machine, which is what we want: its words count only where it fails.
+    let words = '';
+    network.qemu.stderr.setEncoding('utf8').on('data', (text) => (words += text));
+    // Whatever ends us, the other process ends, too.
+    process.once('exit', () => network.close());
+    const failed = new Promise((_, reject) => {
+      network.qemu.once('error', reject);
+      network.qemu.once('close', (status) => reject(new Error(`qemu-system-arm ended with status ${status}\n${words}`)));
+    });
+    network.socket = await Promise.race([new Promise((resolve) => server.once('connection', resolve)), failed]);
+    failed.catch((error) => network.closed || network.onEnd(error));
+    server.close();
+    network.#listen();
+    return network;
+  }
+
+  /** Sends a frame of the board. */
+  send(frame) {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(frame.length);
+    this.socket.write(Buffer.concat([length, frame]));
+  }
+
+  close() {
+    if (this.closed) return;
+    this.closed = true;
+    this.socket?.destroy();
+    this.qemu.kill();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #listen() {
+    let kept = Buffer.alloc(0);
+    this.socket.on('error', (error) => this.closed || this.onEnd(error));
+    this.socket.on('data', (data) => {
+      kept = kept.length === 0 ? data : Buffer.concat([kept, data]);
+      while (kept.length >= 4) {
+        const end = 4 + kept.readUInt32BE(0);
+        if (kept.length < end) break;
+        this.onFrame(kept.subarray(4, end));
+        kept = kept.subarray(end);
+      }
+    });
+  }
+}
