@@ -120,7 +120,7 @@ impl Board for SimBoard {
 }
 
 /// Tells whoever started us. If nobody listens any more that is no reason to end.
-pub(crate) fn say(line: core::fmt::Arguments<'_>) {
+pub fn say(line: core::fmt::Arguments<'_>) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
