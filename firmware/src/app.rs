@@ -70,6 +70,7 @@ impl<'s> Service for App<'_, 's> {
 }
 
 /// What is being sent.
+#[expect(clippy::large_enum_variant, reason = "there is no heap to put the larger one on")]
 pub enum Answer<'a, 's> {
     /// The protocol's answer.
     Reply(Reply<'a, 's>),

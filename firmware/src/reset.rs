@@ -85,7 +85,13 @@ impl Past {
     /// Puts together what the chip says and what was written down. What was written down knows more.
     #[must_use]
     pub fn of(chip: Reason, memo: &mut Memo) -> Self {
-        memo.take().unwrap_or(Self { reason: chip, detail: heapless::String::new() })
+        memo.take().unwrap_or_else(|| chip.into())
+    }
+}
+
+impl From<Reason> for Past {
+    fn from(reason: Reason) -> Self {
+        Self { reason, detail: heapless::String::new() }
     }
 }
 

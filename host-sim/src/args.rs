@@ -7,7 +7,7 @@ use protocol_core::Served;
 use crate::board::{Fault, SENSORS};
 
 /// What `--help` says.
-pub(crate) const HELP: &str = "\
+pub const HELP: &str = "\
 A Mote on this machine: an A2A agent with simulated sensors.
 
 host-sim [OPTIONS]
@@ -28,15 +28,18 @@ A value may also stand behind a '=': --port=8080.
 
 /// What the command line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub enum Asked {
+    /// To run.
     Run(Args),
+    /// What the options are.
     Help,
+    /// Which version this is.
     Version,
 }
 
 /// How to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Args {
+pub struct Args {
     pub(crate) port: u16,
     pub(crate) bind: IpAddr,
     pub(crate) url: Option<String>,
@@ -62,7 +65,7 @@ pub(crate) enum Preset {
 
 /// What is wrong with a command line, in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum BadArgs {
+pub enum BadArgs {
     /// There is no such option.
     Unknown(String),
     /// An option has no value.
@@ -118,7 +121,7 @@ impl Args {
     ///
     /// # Errors
     /// Says what is wrong with the first thing that is.
-    pub(crate) fn parse(words: impl IntoIterator<Item = String>) -> Result<Asked, BadArgs> {
+    pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Asked, BadArgs> {
         let mut args = Self::default();
         let mut words = words.into_iter();
         while let Some(word) = words.next() {

@@ -1,12 +1,16 @@
 //! The simulated board: sensors that look like some, a light that nobody sees, a store that lasts as long as the process.
 
-use core::cell::{Cell, RefCell};
+use core::cell::Cell;
 use std::io::{self, Write as _};
 
 use firmware::{
     board::{Board, Key, Position, Sensor, Trouble},
     milli::Milli,
-    simulated::{Model, Signal},
+    simulated::{
+        Model, Signal,
+        flash::{PAGE_BYTES, RamFlash},
+    },
+    store::Store,
 };
 
 /// A board that exists only here. The same seed gives the same readings, whoever asks in between for another sensor.
@@ -15,7 +19,7 @@ pub(crate) struct SimBoard {
     fault: Option<Fault>,
     signals: [Cell<Signal>; SENSORS.len()],
     led: Cell<Position>,
-    store: RefCell<Vec<(Key, Vec<u8>)>>,
+    store: Store<RamFlash<Vec<u8>>>,
 }
 
 /// A sensor that breaks.
@@ -49,7 +53,7 @@ impl SimBoard {
             fault,
             signals: [const { Cell::new(Signal::new(0)) }; SENSORS.len()],
             led: Cell::new(Position::Off),
-            store: RefCell::default(),
+            store: Store::new(RamFlash::new(vec![0xff; STORE_BYTES as usize]), 0..STORE_BYTES),
         };
         board.start();
         board
@@ -104,22 +108,19 @@ impl Board for SimBoard {
     }
 
     async fn load(&self, key: Key, value: &mut [u8]) -> Option<usize> {
-        let store = self.store.borrow();
-        let (_, kept) = store.iter().find(|(known, _)| *known == key)?;
-        value.get_mut(..kept.len())?.copy_from_slice(kept);
-        Some(kept.len())
+        self.store.load(key, value).await
     }
 
     async fn save(&self, key: Key, value: &[u8]) -> Result<(), Trouble> {
-        let mut store = self.store.borrow_mut();
-        store.retain(|(known, _)| *known != key);
-        store.push((key, value.to_vec()));
-        Ok(())
+        self.store.save(key, value).await
     }
 }
 
+/// Two pages: the least that a store takes.
+const STORE_BYTES: u32 = 2 * PAGE_BYTES as u32;
+
 /// Tells whoever started us. If nobody listens any more that is no reason to end.
-pub(crate) fn say(line: core::fmt::Arguments<'_>) {
+pub fn say(line: core::fmt::Arguments<'_>) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 

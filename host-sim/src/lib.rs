@@ -1,3 +1,15 @@
 //! The laptop as one more board: what `host-sim` is made of.
 
+mod args;
+mod board;
 pub mod net;
+mod random;
+mod sim;
+mod welcome;
+
+pub use self::{
+    args::{Args, Asked, BadArgs, HELP},
+    board::say,
+    sim::{StartError, run},
+    welcome::greet,
+};

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Prints where we listen and what to try.
-pub(crate) fn print(args: &Args, listening: SocketAddr) {
+pub fn greet(args: &Args, listening: SocketAddr) {
     let agent = match args.agent {
         AgentName::Sensor => "sensor node",
         AgentName::Conformance => "conformance agent",

@@ -1,5 +1,7 @@
-//! Shared by the tests: a node in virtual time, an agent that does as it is told, and randomness that can be had again.
+//! Shared by the tests: a node in virtual time, an agent that does as it is told, randomness that can be had again, and
+//! an HTTP client for what has a socket.
 
+pub mod client;
 pub mod random;
 pub mod script;
 pub mod world;

@@ -1,10 +1,11 @@
 //! The HTTP edge over raw sockets, with a toy behind it: every trap that EMBEDDED.md names, and what a client may do wrong.
 
 mod answers;
-mod client;
 mod clock;
 mod framing;
 mod routes;
 mod server;
 mod sharing;
 mod toy;
+
+use mote_tests::client;

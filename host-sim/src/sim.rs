@@ -1,0 +1,140 @@
+//! A simulated device, from its command line to its last connection.
+
+use core::{fmt, net::SocketAddr, time::Duration};
+use std::{
+    io,
+    time::{Instant, SystemTime},
+};
+
+use firmware::{
+    agents::{conformance::Conformance, sensor, sensor::SensorNode},
+    app::App,
+    reset::Reason,
+    simulated::SplitMix,
+    status::Facts,
+};
+use protocol_core::{
+    Agent, Engine, Identity, Node, Storage,
+    time::{Clock, Entropy, Millis, UnixMillis},
+};
+use static_cell::ConstStaticCell;
+use tokio::task::spawn_local;
+
+use crate::{
+    args::{AgentName, Args, Preset},
+    board::SimBoard,
+    net::{self, Settings},
+    random::System,
+};
+
+/// 4096 tasks with 16 MiB of log between them, 64 being worked on, 1000 answers being waited for: fewer
+/// than there are connections, so that one can always ask for something quick.
+static HOST: ConstStaticCell<Storage<4096, 262_144, 64, 1000>> = ConstStaticCell::new(Storage::new());
+
+/// What the smallest board has, to meet its limits on a laptop.
+static PICO: ConstStaticCell<Storage<16, 512, 4, 4>> = ConstStaticCell::new(Storage::new());
+
+/// Why a good command line came to nothing.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StartError {
+    /// There is no seed to begin with.
+    Randomness(getrandom::Error),
+    /// The address is not ours, or somebody has the port.
+    Listen(SocketAddr, io::Error),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Randomness(error) => write!(f, "the operating system gives no randomness: {error}"),
+            Self::Listen(address, error) if error.kind() == io::ErrorKind::AddrInUse => {
+                let (ip, port) = (address.ip(), address.port());
+                write!(
+                    f,
+                    "port {port} of {ip} is taken, choose another one with --port, or --port 0 for any that is free"
+                )
+            }
+            Self::Listen(address, error) => write!(f, "cannot listen on {address}: {error}"),
+        }
+    }
+}
+
+impl core::error::Error for StartError {}
+
+/// Runs a device until `stop` is done. `listening` hears where, just before the first client is served.
+///
+/// To be called inside a `LocalSet`, once in a process for each preset: what a device has room for is a static here, too.
+///
+/// # Errors
+/// Where there is nothing to listen on, or no randomness.
+///
+/// # Panics
+/// If a preset runs twice.
+pub async fn run(
+    args: &Args,
+    listening: impl FnOnce(SocketAddr),
+    stop: impl Future<Output = ()>,
+) -> Result<(), StartError> {
+    let cannot_listen = |error| StartError::Listen(SocketAddr::new(args.bind, args.port), error);
+    let listener = net::bind(args.bind, args.port).await.map_err(cannot_listen)?;
+    let address = listener.local_addr().map_err(cannot_listen)?;
+
+    let seed = args.seed.map_or_else(System::seed, Ok).map_err(StartError::Randomness)?;
+    let entropy: &'static mut dyn Entropy = match args.seed {
+        Some(seed) => Box::leak(Box::new(SplitMix::new(seed))),
+        None => Box::leak(Box::new(System)),
+    };
+    let clock: &'static Uptime = Box::leak(Box::new(Uptime(Instant::now())));
+    let (engine, settings) = match args.preset {
+        Preset::Host => (Engine::new(HOST.take(), entropy), Settings::HOST),
+        Preset::Pico => (Engine::new(PICO.take(), entropy), Settings::DEVICE),
+    };
+    let profile = match args.agent {
+        AgentName::Sensor => sensor::PROFILE,
+        AgentName::Conformance => Conformance::PROFILE,
+    };
+    let url = args.url.clone().map(|url| &*url.leak());
+    let node = Node::new(engine, clock, Identity { profile, url, served: args.dialects.1 });
+    let node: &'static Node<'static> = Box::leak(Box::new(node));
+    if let Ok(wall) = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) {
+        node.handle_wall_time(UnixMillis(wall.as_millis() as u64));
+    }
+
+    match args.agent {
+        AgentName::Sensor => {
+            let board: &'static SimBoard = Box::leak(Box::new(SimBoard::new(seed, args.fault)));
+            employ(node, Box::leak(Box::new(SensorNode::new(board))));
+        }
+        AgentName::Conformance => employ(node, &Conformance),
+    }
+    spawn_local(wind(node, clock));
+
+    listening(address);
+    // The one call of the HTTP edge.
+    let facts = Facts { board: "host-sim", past: Reason::PowerOn.into(), stack: None };
+    net::run(listener, &App::new(node, &facts), &settings, stop).await;
+    Ok(())
+}
+
+/// Lets as many workers work as the storage has places for.
+fn employ<A: Agent>(node: &'static Node<'static>, agent: &'static A) {
+    for worker in 0..node.limits().workers as usize {
+        spawn_local(async move {
+            node.work(worker, agent).await;
+        });
+    }
+}
+
+/// Keeps the node's clock going.
+async fn wind(node: &'static Node<'static>, clock: &'static Uptime) {
+    node.run_clock(|due| tokio::time::sleep_until((clock.0 + Duration::from_millis(due.0)).into())).await;
+}
+
+struct Uptime(Instant);
+
+impl Clock for Uptime {
+    fn now(&self) -> Millis {
+        Millis(self.0.elapsed().as_millis() as u64)
+    }
+}
