@@ -5,7 +5,8 @@
 #
 # Says "ready http://127.0.0.1:PORT" when it answers, and what the board logs; Ctrl-C ends it. Installs nothing: status
 # 77 and a line for each missing tool. arm and riscv are machines of QEMU, rp2040 is the image of a W5500-EVB-Pico as it
-# is flashed, in rp2040js. MOTE_QEMU_FLAGS are passed on to QEMU, MOTE_RP2040_FLAGS to tests/emulated/rp2040/main.mjs;
+# is flashed, in rp2040js. What is typed in this terminal goes to the board's serial console, try `help`; a program finds the
+# console at MOTE_CONSOLE=PATH, a socket that is made there. MOTE_QEMU_FLAGS are passed on to QEMU, MOTE_RP2040_FLAGS to tests/emulated/rp2040/main.mjs;
 # MOTE_IMAGE is run instead of a fresh build; DEFMT_LOG says how much is logged.
 set -uo pipefail
 
@@ -19,8 +20,17 @@ usage() {
 port=$2
 case $port in '' | *[!0-9]*) usage ;; esac
 
+folder=$(mktemp -d)
+if [ -n "${MOTE_CONSOLE:-}" ]; then
+    serial="unix:$MOTE_CONSOLE,server=on,wait=off"
+elif [ -t 0 ]; then
+    mkfifo "$folder/console.in" "$folder/console.out"
+    serial="pipe:$folder/console"
+else
+    serial=null
+fi
 network=(-netdev "user,id=n0,hostfwd=tcp:127.0.0.1:$port-:80")
-common=(-display none -serial null -monitor none -semihosting-config "enable=on,target=native")
+common=(-display none -serial "$serial" -monitor none -semihosting-config "enable=on,target=native")
 # Each takes the image as its last word. Flags from the environment are words on purpose.
 # shellcheck disable=SC2206
 case $1 in
@@ -51,10 +61,11 @@ missing=$(tests/tools/device.sh) || { echo "$missing" >&2; exit 77; }
 image=${MOTE_IMAGE:-$(firmware/build.sh "$board_name")} || exit 1
 
 # A pipe with a name: the emulator and the decoder are both children whose ids we know, and end by them.
-folder=$(mktemp -d)
 mkfifo "$folder/log"
-board= decoder=
+board= decoder= typist= reader=
 finish() {
+    # shellcheck disable=SC2086 # one or none of each
+    [ -z "$typist$reader" ] || kill $typist $reader 2>/dev/null
     [ -z "$board" ] || kill "$board" 2>/dev/null
     [ -z "$board" ] || wait "$board" 2>/dev/null
     # The decoder ends with the board's last word.
@@ -66,6 +77,12 @@ trap 'exit 0' INT TERM
 
 defmt-print -e "$image" <"$folder/log" &
 decoder=$!
+if [ -p "$folder/console.in" ]; then
+    cat <&0 >"$folder/console.in" &
+    typist=$!
+    cat "$folder/console.out" &
+    reader=$!
+fi
 "${emulator[@]}" "$image" >"$folder/log" </dev/null &
 board=$!
 

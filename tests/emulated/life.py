@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""The life of a board: what becomes of it when it panics, hangs, restarts or learns what time it is.
+
+    tests/emulated/life.py arm|riscv
+
+Starts the emulated board, does it to it over its console and its network, and looks at the status after the next start.
+Standard library only. Ends with a line that counts what passed and failed.
+"""
+
+import json
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EMULATE = os.path.join(HERE, "..", "emulate.sh")
+PATIENCE_SECONDS = 60
+
+
+class Board:
+    """An emulated board, its log, its console and its network."""
+
+    def __init__(self, name, flags=""):
+        self.folder = tempfile.TemporaryDirectory()
+        self.console_path = os.path.join(self.folder.name, "console")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        environment = dict(os.environ, MOTE_CONSOLE=self.console_path, MOTE_QEMU_FLAGS=flags)
+        self.process = subprocess.Popen(
+            [EMULATE, name, str(self.port)], env=environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+        self.lines = []
+        self.news = threading.Condition()
+        threading.Thread(target=self._listen, daemon=True).start()
+        # Building comes first, and may take minutes.
+        self.wait_for_line("^ready ", 1800)
+        self.serial = socket.socket(socket.AF_UNIX)
+        self.serial.connect(self.console_path)
+        self.serial.settimeout(PATIENCE_SECONDS)
+
+    def _listen(self):
+        for line in self.process.stdout:
+            with self.news:
+                self.lines.append(line.rstrip())
+                self.news.notify_all()
+        with self.news:
+            self.lines.append("the board has ended")
+            self.news.notify_all()
+
+    def wait_for_line(self, pattern, seconds=PATIENCE_SECONDS, after=0):
+        """Waits for a line of the log behind the one with number `after`, and returns it with its number."""
+        deadline = time.monotonic() + seconds
+        with self.news:
+            while True:
+                for number, line in enumerate(self.lines[after:], after):
+                    if re.search(pattern, line):
+                        return line, number
+                    if line == "the board has ended":
+                        raise AssertionError("the board has ended:\n" + "\n".join(self.lines))
+                if not self.news.wait(deadline - time.monotonic()):
+                    raise AssertionError(f"no {pattern!r} in the log:\n" + "\n".join(self.lines))
+
+    def type(self, line):
+        self.serial.sendall(line.encode() + b"\n")
+
+    def ask(self, line, end=b"\n"):
+        """Types a line and returns what is answered, up to `end`."""
+        self.type(line)
+        answer = b""
+        while not answer.endswith(end):
+            answer += self.serial.recv(4096)
+        return answer.decode().strip()
+
+    def get(self, path):
+        """Fetches a path; the first tries may meet a board that is still starting."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
+                    return json.load(answer)
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
+
+    def send(self, text, **more):
+        """Sends a message and returns the task, or the message that answers it."""
+        message = {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": text}], **more}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}/", json.dumps(body).encode(), {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            result = json.load(answer)["result"]
+        return result.get("task") or result["message"]
+
+    def restarts(self):
+        return sum("mote " in line and " on " in line for line in self.lines)
+
+    def restarted(self, do):
+        """Does something, waits for the next start and returns its status."""
+        after = len(self.lines)
+        do()
+        _, number = self.wait_for_line("started because of", after=after)
+        self.wait_for_line(" at http://", after=number)
+        return self.get("/status")
+
+    def qemu_seconds(self):
+        """Processor time of the emulator so far."""
+        children = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(self.process.pid)],
+                                  capture_output=True, text=True, check=True).stdout.split("\n")
+        pid = next(line.split()[0] for line in children if "qemu" in line)
+        with open(f"/proc/{pid}/stat") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def end(self):
+        os.kill(self.process.pid, signal.SIGTERM)
+        self.process.wait(20)
+        self.folder.cleanup()
+
+
+class TimeServer(threading.Thread):
+    """An SNTP server on loopback that says it is always the same time."""
+
+    NOW = 1_800_000_000  # 2027-01-15T08:00:00Z
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+
+    def run(self):
+        while True:
+            asked, sender = self.socket.recvfrom(512)
+            stamp = struct.pack(">II", self.NOW + 2_208_988_800, 0)
+            # Version 4, server, stratum 2; the client's transmit time goes back as the originate time.
+            answer = struct.pack(">BBbbII4s", 0x24, 2, 6, -20, 0, 0, b"MOTE") + stamp + asked[40:48] + stamp + stamp
+            self.socket.sendto(answer, sender)
+
+
+def value(task):
+    [artifact] = task["artifacts"]
+    [data] = [part["data"] for part in artifact["parts"] if "data" in part]
+    return data["value"]
+
+
+# Each case gets a board that runs, and leaves one.
+
+def a_first_start_says_so(board):
+    status = board.get("/status")
+    assert status["reset"] == {"reason": "power on", "detail": ""}, status
+    assert "time" not in status, status
+
+
+def without_a_clock_there_is_no_time(board):
+    task = board.send("read temperature")
+    assert "timestamp" not in task["status"] and "1970" not in json.dumps(task), task
+
+
+def the_console_answers(board):
+    assert "wifi SSID" in board.ask("help", b"restart\r\n")
+    assert "no radio" in board.ask("wifi home secret123")
+    assert "8 to 63" in board.ask("wifi home short")
+    assert "not understood" in board.ask("dance")
+    assert "no ADDRESS" in board.ask("ntp somewhere")
+    status = json.loads(board.ask("status", b"}}\n"))
+    assert status["board"].startswith("qemu-"), status
+
+
+def the_time_comes_from_the_network(board):
+    server = TimeServer()
+    server.start()
+    # The machine that emulates has 127.0.0.1 of this one at that address.
+    assert board.ask(f"ntp 10.0.2.2:{server.port}") == "ok"
+    board.wait_for_line("the time is known: 2027-01-15T08:00:0")
+    assert board.get("/status")["time"].startswith("2027-01-15T08:00:"), board.get("/status")
+    task = board.send("read temperature")
+    assert task["status"]["timestamp"].startswith("2027-01-15T08:00:"), task
+    assert board.ask("ntp") == "ok"
+
+
+def a_restart_keeps_what_was_calibrated(board):
+    before = value(board.send("read temperature"))
+    asked = board.send("calibrate temperature")
+    assert asked["status"]["state"] == "TASK_STATE_INPUT_REQUIRED", asked
+    done = board.send("50", taskId=asked["id"], contextId=asked["contextId"])
+    assert done["status"]["state"] == "TASK_STATE_COMPLETED", done
+    status = board.restarted(lambda: board.send("reboot"))
+    assert status["reset"]["reason"] == "asked to", status
+    after = value(board.send("read temperature"))
+    assert 45 < after < 55 and before < 40, (before, after)
+
+
+def a_panic_is_remembered(board):
+    status = board.restarted(lambda: board.type("trial panic"))
+    assert status["reset"]["reason"] == "panic", status
+    assert "somebody asked for a 'panic'" in status["reset"]["detail"], status
+    assert status["reset"]["detail"].endswith(")") and ".rs:" in status["reset"]["detail"], status
+
+
+def a_stack_overflow_faults_and_is_remembered(board):
+    status = board.restarted(lambda: board.type("trial overflow"))
+    assert status["reset"]["reason"] == "stack overflow", status
+
+
+def a_loop_that_stands_still_is_named(board):
+    status = board.restarted(lambda: board.type("trial stall"))
+    assert status["reset"]["reason"] == "stuck" and "network" in status["reset"]["detail"], status
+
+
+def an_executor_that_hangs_is_bitten(board):
+    status = board.restarted(lambda: board.type("trial hang"))
+    assert status["reset"]["reason"] == "watchdog", status
+
+
+def what_happened_is_told_once(board):
+    status = board.restarted(lambda: board.type("reboot"))
+    assert status["reset"]["reason"] == "asked to", status
+
+
+def an_idle_board_sleeps(board):
+    restarts = board.restarts()
+    before, begun = board.qemu_seconds(), time.monotonic()
+    # Longer than the watchdog waits: a board that nobody talks to must not be bitten.
+    time.sleep(12)
+    load = (board.qemu_seconds() - before) / (time.monotonic() - begun)
+    print(f"   idle load {100 * load:.1f} % of a core")
+    assert load < 0.25, load
+    assert board.restarts() == restarts, "it restarted while nobody asked"
+
+
+CASES = [
+    a_first_start_says_so,
+    without_a_clock_there_is_no_time,
+    the_console_answers,
+    the_time_comes_from_the_network,
+    a_restart_keeps_what_was_calibrated,
+    a_panic_is_remembered,
+    a_stack_overflow_faults_and_is_remembered,
+    a_loop_that_stands_still_is_named,
+    an_executor_that_hangs_is_bitten,
+    what_happened_is_told_once,
+    an_idle_board_sleeps,
+]
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    board = Board(sys.argv[1])
+    failed = 0
+    try:
+        for case in CASES:
+            try:
+                case(board)
+                print(f"ok {case.__name__}", flush=True)
+            except (AssertionError, OSError, KeyError, ValueError) as error:
+                failed += 1
+                print(f"FAIL {case.__name__}: {error!r}", flush=True)
+    finally:
+        board.end()
+    print(f"{len(CASES) - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
