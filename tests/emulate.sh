@@ -30,7 +30,7 @@ else
     serial=null
 fi
 network=(-netdev "user,id=n0,hostfwd=tcp:127.0.0.1:$port-:80")
-common=(-display none -serial "$serial" -monitor none -semihosting-config "enable=on,target=native")
+common=(-display none -monitor none -serial "$serial" -semihosting-config "enable=on,target=native")
 # Each takes the image as its last word. Flags from the environment are words on purpose.
 # shellcheck disable=SC2206
 case $1 in
