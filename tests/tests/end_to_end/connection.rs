@@ -67,8 +67,8 @@ fn a_client_that_has_said_everything_hears_everything() {
         let said = say("watch temperature 4 times every 200 ms");
         let request = board.call_request(dialect, Method::Stream, &dialect.params(&said));
         let mut client = board.connect();
-        client.send(&request).half_close();
-        let events = Stream::open(client, dialect, "").expect("a stream").rest();
+        let (status, head) = client.send(&request).half_close().head();
+        let events = Stream::begin(client, dialect, status, head).expect("a stream").rest();
         assert!(events.len() >= 7, "{events:?}");
     }
 }

@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use crate::{
-    board::Board,
+    board::{Board, result},
     client::Client,
     stream::Stream,
-    talk::{ALL, Dialect, Outcome, Refusal, State, V1_0, say},
+    talk::{ALL, Dialect, Method, Outcome, Refusal, State, V1_0, say},
 };
 
 /// No board has room for more streams, connections or tasks than that.
@@ -29,6 +29,7 @@ fn take_all_streams(board: &Board, dialect: Dialect) -> (String, Vec<Stream>, Re
 #[test]
 fn streams_leave_room_for_others() {
     let board = Board::take();
+    board.expect_crowd();
     for dialect in ALL {
         let (id, mut streams, refusal) = take_all_streams(&board, dialect);
         assert!(streams.len() > 1);
@@ -48,46 +49,49 @@ fn streams_leave_room_for_others() {
         drop(streams);
         assert_eq!(board.ask(dialect, &say("read temperature")).state, State::Completed);
     }
+    board.assert_free();
 }
 
 #[test]
 fn a_client_too_many_is_told_to_come_back() {
     let board = Board::take();
+    board.expect_crowd();
     let (id, streams, _) = take_all_streams(&board, V1_0);
     let mut inside: Vec<Client> = Vec::new();
     let mut lost = 0;
     let outside = loop {
+        assert!(inside.len() < MANY, "there is room for {MANY} connections: are these a board's limits?");
         let mut client = board.connect();
         client.send(board.get_request("/", ""));
         match client.try_answer() {
             Ok(answer) if answer.status == 200 => inside.push(client),
             Ok(answer) => break answer,
-            // An emulator takes a connection before the board does, and has to drop it again.
+            // Not the board's answer, but an emulator's that took the connection before it.
             Err(error) => {
                 lost += 1;
                 assert!(lost < 10, "nobody says a word: {error}");
             }
         }
-        assert!(inside.len() < MANY, "there is room for {MANY} connections: are these a board's limits?");
     };
     assert_eq!(outside.status, 503, "{outside:?}");
     assert!(outside.field("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok()), "{}", outside.head);
     outside.assert_last();
     // Streams have not taken the last place, and whoever is inside is served.
     let mut insider = inside.pop().expect("one got in");
-    insider.send(board.call_request(V1_0, crate::talk::Method::Cancel, &json!({"id": id})));
-    assert_eq!(V1_0.task(&crate::board::result(&insider.answer()).expect("it runs")).state, State::Canceled);
+    insider.send(board.call_request(V1_0, Method::Cancel, &json!({"id": id})));
+    assert_eq!(V1_0.task(&result(&insider.answer()).expect("it runs")).state, State::Canceled);
     for mut stream in streams {
         stream.rest();
     }
     drop((insider, inside));
-    board.wait_until_it_serves();
+    board.assert_free();
     assert_eq!(board.ask(V1_0, &say("read temperature")).state, State::Completed);
 }
 
 #[test]
 fn places_of_clients_that_vanished_come_free() {
     let board = Board::take();
+    board.expect_crowd();
     let (id, mut streams, _) = take_all_streams(&board, V1_0);
     let room = streams.len();
     streams.clear();
@@ -99,6 +103,8 @@ fn places_of_clients_that_vanished_come_free() {
         streams.len() == room
     });
     board.cancel(V1_0, &id).expect("it runs");
+    drop(streams);
+    board.assert_free();
 }
 
 #[test]
@@ -110,7 +116,7 @@ fn more_tasks_than_there_is_room_for_take_the_places_of_those_that_are_over() {
         newest = board.ask(V1_0, &say("read temperature"));
     }
     assert_eq!(board.task(V1_0, &newest.id), newest);
-    let gone = board.call(V1_0, crate::talk::Method::Get, &json!({"id": oldest.id}));
+    let gone = board.call(V1_0, Method::Get, &json!({"id": oldest.id}));
     assert_eq!(gone.expect_err("it made room").code, -32001);
 }
 
@@ -121,7 +127,7 @@ fn tasks_that_wait_for_ever_leave_a_worker_for_quick_ones() {
     params["configuration"] = json!({"returnImmediately": true});
     let mut refused = None;
     for _ in 0..MANY {
-        let task = V1_0.outcome(&board.call(V1_0, crate::talk::Method::Send, &params).expect("a task"));
+        let task = V1_0.outcome(&board.call(V1_0, Method::Send, &params).expect("a task"));
         let Outcome::Task(task) = task else { panic!("{task:?}") };
         board.until("it is begun", || board.task(V1_0, &task.id).state != State::Submitted);
         let task = board.task(V1_0, &task.id);

@@ -36,13 +36,11 @@ pub(crate) struct Event {
 }
 
 impl Stream {
-    /// Sends a request for a stream.
+    /// Begins to read, behind the head of the answer.
     ///
     /// # Errors
     /// It was refused: with a document or, as some clients read nothing else, with an event.
-    pub(crate) fn open(mut client: Client, dialect: Dialect, request: &str) -> Result<Self, Refusal> {
-        client.send(request);
-        let (status, head) = client.head();
+    pub(crate) fn begin(mut client: Client, dialect: Dialect, status: u16, head: String) -> Result<Self, Refusal> {
         if field(&head, "content-type") == Some("application/json") {
             return match result(&client.try_body(status, head).expect("a body")) {
                 Err(refusal) => Err(refusal),
