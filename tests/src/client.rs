@@ -102,6 +102,14 @@ impl Client {
     /// The server closed or reset the connection, or said nothing for too long.
     pub fn try_answer(&mut self) -> io::Result<Answer> {
         let (status, head) = self.try_head()?;
+        self.try_body(status, head)
+    }
+
+    /// Reads the rest of an answer whose head was read.
+    ///
+    /// # Errors
+    /// As [`Client::try_answer`].
+    pub fn try_body(&mut self, status: u16, head: String) -> io::Result<Answer> {
         let (framing, body) = if matches!(status, 100..=199 | 204 | 304) {
             (Framing::Nothing, Vec::new())
         } else if let Some(length) = field(&head, "content-length") {
