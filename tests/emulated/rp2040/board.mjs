@@ -2,6 +2,7 @@
 
 import { randomFillSync } from 'node:crypto';
 
+import { Console } from './console.mjs';
 import { Core } from './core.mjs';
 import { Flash, Ssi, XipControl, XipStream } from './flash.mjs';
 import { RP2040 } from './rp2040js.mjs';
@@ -32,6 +33,7 @@ export class Board {
 
   constructor(elf, flashFile) {
     this.w5500 = new W5500();
+    this.console = new Console();
     this.#powerOn();
     this.flash = new Flash(this.mcu.flash);
     if (flashFile) this.flash.keepIn(flashFile);
@@ -111,7 +113,11 @@ export class Board {
   #connect() {
     const { mcu, core } = this;
     completeSystemControl(mcu.ppb, core, () => this.#requestReset('the firmware'));
-    mcu.peripherals[WATCHDOG].onWatchdogTrigger = () => this.#requestReset('the watchdog');
+    const watchdog = mcu.peripherals[WATCHDOG];
+    watchdog.onWatchdogTrigger = () => {
+      watchdog.timer.enable = false; // or it fires again at the same instant, for ever
+      this.#requestReset('the watchdog');
+    };
     const xip = new XipControl(mcu, 'XIP_CTRL');
     Object.assign(mcu.peripherals, {
       0x14000: xip,
@@ -125,6 +131,7 @@ export class Board {
       if (now === HIGH) this.onNote('led on');
       else if (before === HIGH) this.onNote('led off');
     });
+    this.console.connect(mcu);
     this.#connectEthernet();
   }
 
