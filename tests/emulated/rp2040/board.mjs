@@ -114,6 +114,7 @@ export class Board {
     const { mcu, core } = this;
     completeSystemControl(mcu.ppb, core, () => this.#requestReset('the firmware'));
     const watchdog = mcu.peripherals[WATCHDOG];
+    watchdog.writeUint32(WATCHDOG_LOAD, 0xffffff); // so that enabling it does not bite by itself
     watchdog.onWatchdogTrigger = () => {
       watchdog.timer.enable = false; // or it fires again at the same instant, for ever
       this.#requestReset('the watchdog');
