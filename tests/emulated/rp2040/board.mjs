@@ -53,7 +53,7 @@ export class Board {
 
   /** Nanoseconds until something happens by itself; 0 while the processor works. */
   get idleNanos() {
-    if (!this.core.waiting && !this.core.lockedUp) return 0;
+    if (!this.core.isAsleep) return 0;
     const { nextAlarm } = this.mcu.clock;
     return nextAlarm === null ? Infinity : nextAlarm.nanos - this.nanos;
   }
@@ -62,7 +62,7 @@ export class Board {
     return this.mcu.sram;
   }
 
-  /** Runs until the clock shows `until`. Returns true if the board was reset, and its clock began again. */
+  /** Runs until its clock shows `until`. Returns true if the board was reset, and its clock began again. */
   run(until) {
     this.core.run(until);
     if (!this.resetCause) return false;

@@ -11,8 +11,9 @@ export class Core extends Exceptions {
 
   stopped = false;
 
-  get waiting() {
-    return this.sleep !== '';
+  /** Nothing to do until an alarm of the clock or something from outside. */
+  get isAsleep() {
+    return this.lockedUp || (this.sleep !== '' && !this.interruptsUpdated);
   }
 
   set SP(value) {

@@ -43,18 +43,15 @@ async function main() {
 
   board.onNote = (text) => say(`board: ${text}`);
   board.onUsbBoot = () => finish('the board waits for an image on USB', 0);
-  network.onFrame = (frame) => {
-    board.w5500.receive(frame);
-    pace.wake();
-  };
+  network.onFrame = (frame) => pace.happen(() => board.w5500.receive(frame));
   board.w5500.onSend = (frame) => network.send(frame);
   network.onEnd = (error) => finish(`no network any more: ${error.message}`, 1);
 
   const address = elf.symbol('_SEGGER_RTT');
   const log = rtt ? createWriteStream(rtt) : process.stdout;
-  const ring = address === undefined ? undefined : new Rtt(address, (bytes) => log.write(bytes));
-  pace.onStride = () => ring?.poll(board.ram);
-  connectConsole(board.console, () => pace.wake(), console);
+  const ring = address === undefined ? undefined : new Rtt(board.ram, address, (bytes) => log.write(bytes));
+  pace.onStride = () => ring?.poll();
+  connectConsole(board.console, pace, console);
 
   // Whoever reads the log may go before us.
   log.on('error', () => finish(undefined, 1));
@@ -67,20 +64,16 @@ async function main() {
     log === process.stdout ? process.exit(status) : log.end(() => process.exit(status));
   }
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => finish(undefined, 0));
-  pace.wake();
+  pace.happen(() => {});
 }
 
 /** Connects the board's console to whoever types: one at a time at a socket, else standard input. */
-function connectConsole(port, wake, path) {
+function connectConsole(port, pace, path) {
   const connect = (input, output) => {
     port.onData = (bytes) => output.write(bytes);
-    port.open(true);
-    input.on('data', (bytes) => {
-      port.send(bytes);
-      wake();
-    });
+    pace.happen(() => port.open(true));
+    input.on('data', (bytes) => pace.happen(() => port.send(bytes)));
     input.on('error', () => {});
-    wake();
   };
   if (!path) {
     connect(process.stdin, process.stderr);
@@ -88,7 +81,7 @@ function connectConsole(port, wake, path) {
   }
   const server = net.createServer((socket) => {
     connect(socket, socket);
-    socket.on('close', () => port.open(false));
+    socket.on('close', () => pace.happen(() => port.open(false)));
   });
   server.maxConnections = 1;
   server.listen(path);
