@@ -84,6 +84,10 @@ function connectConsole(port, pace, path) {
     socket.on('close', () => pace.happen(() => port.open(false)));
   });
   server.maxConnections = 1;
+  server.on('error', (error) => {
+    say(`no console: ${error.message}`);
+    process.exit(1);
+  });
   server.listen(path);
   process.once('exit', () => server.close());
 }
