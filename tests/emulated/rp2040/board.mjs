@@ -2,6 +2,7 @@
 
 import { randomFillSync } from 'node:crypto';
 
+import { Console } from './console.mjs';
 import { Core } from './core.mjs';
 import { Flash, Ssi, XipControl, XipStream } from './flash.mjs';
 import { RP2040 } from './rp2040js.mjs';
@@ -32,6 +33,7 @@ export class Board {
 
   constructor(elf, flashFile) {
     this.w5500 = new W5500();
+    this.console = new Console();
     this.#powerOn();
     this.flash = new Flash(this.mcu.flash);
     if (flashFile) this.flash.keepIn(flashFile);
@@ -51,7 +53,7 @@ export class Board {
 
   /** Nanoseconds until something happens by itself; 0 while the processor works. */
   get idleNanos() {
-    if (!this.core.waiting && !this.core.lockedUp) return 0;
+    if (!this.core.isAsleep) return 0;
     const { nextAlarm } = this.mcu.clock;
     return nextAlarm === null ? Infinity : nextAlarm.nanos - this.nanos;
   }
@@ -60,7 +62,7 @@ export class Board {
     return this.mcu.sram;
   }
 
-  /** Runs until the clock shows `until`. Returns true if the board was reset, and its clock began again. */
+  /** Runs until its clock shows `until`. Returns true if the board was reset, and its clock began again. */
   run(until) {
     this.core.run(until);
     if (!this.resetCause) return false;
@@ -111,7 +113,12 @@ export class Board {
   #connect() {
     const { mcu, core } = this;
     completeSystemControl(mcu.ppb, core, () => this.#requestReset('the firmware'));
-    mcu.peripherals[WATCHDOG].onWatchdogTrigger = () => this.#requestReset('the watchdog');
+    const watchdog = mcu.peripherals[WATCHDOG];
+    watchdog.writeUint32(WATCHDOG_LOAD, 0xffffff); // so that enabling it does not bite by itself
+    watchdog.onWatchdogTrigger = () => {
+      watchdog.timer.enable = false; // or it fires again at the same instant, for ever
+      this.#requestReset('the watchdog');
+    };
     const xip = new XipControl(mcu, 'XIP_CTRL');
     Object.assign(mcu.peripherals, {
       0x14000: xip,
@@ -125,6 +132,7 @@ export class Board {
       if (now === HIGH) this.onNote('led on');
       else if (before === HIGH) this.onNote('led off');
     });
+    this.console.connect(mcu);
     this.#connectEthernet();
   }
 

@@ -2,79 +2,18 @@
 // accesses pass, and forgets SEV; this one takes its place, is several times faster and faults where the real one does.
 // Sections are those of the ARMv6-M Architecture Reference Manual.
 
-const HARD_FAULT = 3;
-const SV_CALL = 11;
-const PEND_SV = 14;
-const SYS_TICK = 15;
-const EXTERNAL = 16;
-const NMI = 2;
+import { FAULT, hex, RAM, RAM_SIZE, ROM_SIZE } from './bus.mjs';
+import { Exceptions } from './exceptions.mjs';
 
-const THREAD_PRIORITY = 4; // below the lowest of an exception
-const FRAME = 0x20;
-
-const RAM = 0x20000000;
-const RAM_SIZE = 264 * 1024;
-const ROM_SIZE = 16 * 1024;
-const USB_RAM = 0x50100000;
-const USB_RAM_SIZE = 4096;
-
-const FAULT = { toString: () => 'a fault that was not caught' };
-
-export class Core {
+export class Core extends Exceptions {
   /** Called at a breakpoint in ROM with its number. */
   onRomCall = () => {};
 
-  /** Called with what went wrong, and where, before the handler of the firmware runs. */
-  onFault = () => {};
+  stopped = false;
 
-  constructor(mcu) {
-    this.mcu = mcu;
-    this.clock = mcu.clock;
-    this.registers = new Uint32Array(16);
-    this.r = new Int32Array(this.registers.buffer);
-    // Flags: negative and zero are those of the last result.
-    this.result = 1;
-    this.carry = 0;
-    this.overflow = 0;
-    this.masked = false; // PRIMASK
-    this.usesProcessStack = false;
-    this.otherStack = 0;
-    this.control = 0;
-    this.IPSR = 0; // number of the running exception, 0 in thread mode
-    this.event = false;
-    this.sleep = ''; // or 'interrupt', 'event': which instruction waits, and for what
-    this.stopped = false;
-    this.lockedUp = false;
-
-    // What the peripherals of rp2040js read and write.
-    this.lines = 0;
-    this.latched = 0;
-    this.enabledInterrupts = 0;
-    this.interruptPriorities = [-1, 0, 0, 0];
-    this.pendingNMI = false;
-    this.pendingSVCall = false;
-    this.pendingPendSV = false;
-    this.pendingSystick = false;
-    this.interruptsUpdated = false;
-    this.VTOR = 0;
-    this.SHPR2 = 0;
-    this.SHPR3 = 0;
-    this.cycles = 0;
-
-    this.rom16 = new Uint16Array(mcu.bootrom.buffer);
-    this.flash8 = mcu.flash;
-    this.flash16 = new Uint16Array(mcu.flash.buffer);
-    this.flash32 = new Int32Array(mcu.flash.buffer);
-    this.ram8 = mcu.sram;
-    this.ram16 = new Uint16Array(mcu.sram.buffer);
-    this.ram32 = new Int32Array(mcu.sram.buffer);
-    this.nanos = 8; // that a cycle takes
-    this.spent = 0; // cycles that the clock does not know yet
-    this.budget = 0; // cycles until something else has to be looked at
-  }
-
-  get waiting() {
-    return this.sleep !== '';
+  /** Nothing to do until an alarm of the clock or something from outside. */
+  get isAsleep() {
+    return this.lockedUp || (this.sleep !== '' && !this.interruptsUpdated);
   }
 
   set SP(value) {
@@ -93,31 +32,11 @@ export class Core {
     this.registers[15] = value;
   }
 
-  get pendingInterrupts() {
-    return this.lines | this.latched;
-  }
-
-  set pendingInterrupts(value) {
-    this.latched = value & ~this.lines;
-  }
-
-  /** The level of an interrupt line. A rising edge is remembered, as the NVIC does (B3.4). */
-  setInterrupt(number, level) {
-    const bit = 1 << number;
-    if (!level) {
-      this.lines &= ~bit;
-    } else if (!(this.lines & bit)) {
-      this.lines |= bit;
-      this.latched |= bit;
-      this.interruptsUpdated = true;
-    }
-  }
-
   /** Runs until the clock shows `until`, or until stopped. A sleeping processor only lets the clock run. */
   run(until) {
     const { clock } = this;
     while (clock.nanosCounter < until && !this.stopped) {
-      if (this.interruptsUpdated) this.#takeInterrupt();
+      if (this.interruptsUpdated && !this.lockedUp) this.takeInterrupt();
       const alarm = clock.nextAlarm === null ? until : Math.min(clock.nextAlarm.nanos, until);
       if (this.sleep !== '' || this.lockedUp) {
         clock.tick(alarm - clock.nanosCounter);
@@ -126,8 +45,8 @@ export class Core {
       this.nanos = 1e9 / this.mcu.clkSys;
       this.spent = 0;
       this.budget = Math.max(1, Math.ceil((alarm - clock.nanosCounter) / this.nanos));
-      this.#execute();
-      this.#settle();
+      this.execute();
+      this.settle();
     }
   }
 
@@ -137,15 +56,7 @@ export class Core {
     this.budget = 0;
   }
 
-  // A2.2: the clock is told before anything that may look at it.
-  #settle() {
-    const { spent } = this;
-    this.spent = 0;
-    this.cycles += spent;
-    this.clock.tick(spent * this.nanos);
-  }
-
-  #execute() {
+  execute() {
     const { r, flash16, flash32, flash8, ram8, ram16, ram32 } = this;
     let pc = r[15] & ~1;
     let at = pc;
@@ -158,7 +69,7 @@ export class Core {
     try {
       do {
         at = pc;
-        const code = pc >>> 24 === 0x10 ? flash16[(pc & 0xffffff) >>> 1] : this.#fetch(pc);
+        const code = pc >>> 24 === 0x10 ? flash16[(pc & 0xffffff) >>> 1] : this.fetch(pc);
         pc = (pc + 2) | 0;
         spent += 1;
 
@@ -270,7 +181,7 @@ export class Core {
                     break;
                   }
                   // Only Thumb code runs here.
-                  if (!(value & 1)) this.#fail('a jump to Arm code');
+                  if (!(value & 1)) this.fail('a jump to Arm code');
                   pc = value & ~1;
                   break;
               }
@@ -377,7 +288,7 @@ export class Core {
               r[(code >> 8) & 7] = flash32[(address & 0xffffff) >>> 2];
             } else {
               this.spent = spent;
-              r[(code >> 8) & 7] = this.#load32(address);
+              r[(code >> 8) & 7] = this.load32(address);
               spent = this.spent;
             }
             break;
@@ -395,7 +306,7 @@ export class Core {
                   ram32[offset >>> 2] = r[t];
                 } else {
                   this.spent = spent;
-                  this.#store32(address, r[t]);
+                  this.store32(address, r[t]);
                   spent = this.spent;
                 }
                 break;
@@ -404,7 +315,7 @@ export class Core {
                   ram16[offset >>> 1] = r[t];
                 } else {
                   this.spent = spent;
-                  this.#store16(address, r[t]);
+                  this.store16(address, r[t]);
                   spent = this.spent;
                 }
                 break;
@@ -413,7 +324,7 @@ export class Core {
                   ram8[offset] = r[t];
                 } else {
                   this.spent = spent;
-                  this.#store8(address, r[t]);
+                  this.store8(address, r[t]);
                   spent = this.spent;
                 }
                 break;
@@ -422,7 +333,7 @@ export class Core {
                   r[t] = ram32[offset >>> 2];
                 } else {
                   this.spent = spent;
-                  r[t] = this.#load32(address);
+                  r[t] = this.load32(address);
                   spent = this.spent;
                 }
                 break;
@@ -431,7 +342,7 @@ export class Core {
                   r[t] = ram16[offset >>> 1];
                 } else {
                   this.spent = spent;
-                  r[t] = this.#load16(address);
+                  r[t] = this.load16(address);
                   spent = this.spent;
                 }
                 break;
@@ -445,7 +356,7 @@ export class Core {
                   value = flash8[address & 0xffffff];
                 } else {
                   this.spent = spent;
-                  value = this.#load8(address);
+                  value = this.load8(address);
                   spent = this.spent;
                 }
                 r[t] = code & 0x800 ? value : (value << 24) >> 24;
@@ -453,7 +364,7 @@ export class Core {
               }
               case 7: // LDRSH
                 this.spent = spent;
-                r[t] = (this.#load16(address) << 16) >> 16;
+                r[t] = (this.load16(address) << 16) >> 16;
                 spent = this.spent;
                 break;
             }
@@ -468,7 +379,7 @@ export class Core {
               ram32[offset >>> 2] = r[code & 7];
             } else {
               this.spent = spent;
-              this.#store32(address, r[code & 7]);
+              this.store32(address, r[code & 7]);
               spent = this.spent;
             }
             break;
@@ -484,7 +395,7 @@ export class Core {
               r[code & 7] = flash32[(address & 0xffffff) >>> 2];
             } else {
               this.spent = spent;
-              r[code & 7] = this.#load32(address);
+              r[code & 7] = this.load32(address);
               spent = this.spent;
             }
             break;
@@ -498,7 +409,7 @@ export class Core {
               ram8[offset] = r[code & 7];
             } else {
               this.spent = spent;
-              this.#store8(address, r[code & 7]);
+              this.store8(address, r[code & 7]);
               spent = this.spent;
             }
             break;
@@ -514,7 +425,7 @@ export class Core {
               r[code & 7] = flash8[address & 0xffffff];
             } else {
               this.spent = spent;
-              r[code & 7] = this.#load8(address);
+              r[code & 7] = this.load8(address);
               spent = this.spent;
             }
             break;
@@ -528,7 +439,7 @@ export class Core {
               ram16[offset >>> 1] = r[code & 7];
             } else {
               this.spent = spent;
-              this.#store16(address, r[code & 7]);
+              this.store16(address, r[code & 7]);
               spent = this.spent;
             }
             break;
@@ -542,7 +453,7 @@ export class Core {
               r[code & 7] = ram16[offset >>> 1];
             } else {
               this.spent = spent;
-              r[code & 7] = this.#load16(address);
+              r[code & 7] = this.load16(address);
               spent = this.spent;
             }
             break;
@@ -556,7 +467,7 @@ export class Core {
               ram32[offset >>> 2] = r[(code >> 8) & 7];
             } else {
               this.spent = spent;
-              this.#store32(address, r[(code >> 8) & 7]);
+              this.store32(address, r[(code >> 8) & 7]);
               spent = this.spent;
             }
             break;
@@ -570,7 +481,7 @@ export class Core {
               r[(code >> 8) & 7] = ram32[offset >>> 2];
             } else {
               this.spent = spent;
-              r[(code >> 8) & 7] = this.#load32(address);
+              r[(code >> 8) & 7] = this.load32(address);
               spent = this.spent;
             }
             break;
@@ -618,7 +529,7 @@ export class Core {
                   if (!(list & (1 << n))) continue;
                   const offset = (address - RAM) >>> 0;
                   if (offset < RAM_SIZE) ram32[offset >>> 2] = r[n];
-                  else this.#store32(address, r[n]);
+                  else this.store32(address, r[n]);
                   address += 4;
                   this.spent += 1;
                 }
@@ -646,7 +557,7 @@ export class Core {
                     r[code & 7] = (swapped << 16) >> 16; // REVSH
                     break;
                   default:
-                    this.#fail(`no instruction ${hex(code)}`);
+                    this.fail(`no instruction ${hex(code)}`);
                 }
                 break;
               }
@@ -657,12 +568,12 @@ export class Core {
                 this.spent = spent;
                 for (let n = 0; n < 8; n++) {
                   if (!(code & (1 << n))) continue;
-                  r[n] = this.#load32(address);
+                  r[n] = this.load32(address);
                   address += 4;
                   this.spent += 1;
                 }
                 if (code & 0x100) {
-                  const value = this.#load32(address);
+                  const value = this.load32(address);
                   this.spent += 3;
                   address += 4;
                   r[13] = address;
@@ -670,7 +581,7 @@ export class Core {
                     leave = value;
                     this.budget = 0;
                   } else {
-                    if (!(value & 1)) this.#fail('a return to Arm code');
+                    if (!(value & 1)) this.fail('a return to Arm code');
                     pc = value & ~1;
                   }
                 } else {
@@ -680,9 +591,9 @@ export class Core {
                 break;
               }
               case 0b1110: // BKPT
-                if (at >>> 0 >= ROM_SIZE) this.#fail('a breakpoint without a debugger');
+                if (at >>> 0 >= ROM_SIZE) this.fail('a breakpoint without a debugger');
                 this.spent = spent;
-                this.#settle();
+                this.settle();
                 this.onRomCall(code & 0xff);
                 this.budget = 0;
                 spent = 0;
@@ -707,7 +618,7 @@ export class Core {
                 }
                 break;
               default:
-                this.#fail(`no instruction ${hex(code)}`);
+                this.fail(`no instruction ${hex(code)}`);
             }
             break;
 
@@ -720,7 +631,7 @@ export class Core {
               if (!(code & (1 << t))) continue;
               const offset = (address - RAM) >>> 0;
               if (offset < RAM_SIZE && !(address & 3)) ram32[offset >>> 2] = r[t];
-              else this.#store32(address, r[t]);
+              else this.store32(address, r[t]);
               address += 4;
               this.spent += 1;
             }
@@ -735,7 +646,7 @@ export class Core {
             this.spent = spent;
             for (let t = 0; t < 8; t++) {
               if (!(code & (1 << t))) continue;
-              r[t] = this.#load32(address);
+              r[t] = this.load32(address);
               address += 4;
               this.spent += 1;
             }
@@ -792,7 +703,7 @@ export class Core {
                 taken = result === 0 || result >>> 31 !== overflow;
                 break;
               case 14:
-                this.#fail('an undefined instruction, which is how a program aborts');
+                this.fail('an undefined instruction, which is how a program aborts');
                 break;
               case 15:
                 this.pendingSVCall = true;
@@ -813,7 +724,7 @@ export class Core {
 
           case 0b11110: {
             // A5.3: 32 bits long
-            const more = pc >>> 24 === 0x10 ? flash16[(pc & 0xffffff) >>> 1] : this.#fetch(pc);
+            const more = pc >>> 24 === 0x10 ? flash16[(pc & 0xffffff) >>> 1] : this.fetch(pc);
             pc = (pc + 2) | 0;
             spent += 2;
             if ((more & 0xd000) === 0xd000) {
@@ -831,21 +742,21 @@ export class Core {
                 carry = (value >>> 29) & 1;
                 overflow = (value >>> 28) & 1;
               } else {
-                this.#writeSpecial(more & 0xff, value);
+                this.writeSpecial(more & 0xff, value);
               }
               this.budget = 0;
             } else if ((code & 0xffe0) === 0xf3e0 && (more & 0xf000) === 0x8000) {
               // MRS
               const flags = (result & 0x80000000) | (result === 0 ? 0x40000000 : 0) | (carry << 29) | (overflow << 28);
-              r[(more >> 8) & 15] = this.#readSpecial(more & 0xff, flags);
+              r[(more >> 8) & 15] = this.readSpecial(more & 0xff, flags);
             } else if (code !== 0xf3bf || (more & 0xff00) !== 0x8f00) {
               // The last ones are the barriers, which have nothing to wait for.
-              this.#fail(`no instruction ${hex(code)} ${hex(more)}`);
+              this.fail(`no instruction ${hex(code)} ${hex(more)}`);
             }
             break;
           }
           default:
-            this.#fail(`no instruction ${hex(code)}`);
+            this.fail(`no instruction ${hex(code)}`);
         }
       } while (spent < this.budget);
       r[15] = pc;
@@ -855,246 +766,14 @@ export class Core {
       this.result = result;
       this.carry = carry;
       this.overflow = overflow;
-      this.#hardFault();
+      this.hardFault();
       return;
     }
     this.result = result;
     this.carry = carry;
     this.overflow = overflow;
     this.spent = spent;
-    if (leave !== 0) this.#leaveException(leave);
-  }
-
-  #fail(reason) {
-    this.reason = reason;
-    throw FAULT;
-  }
-
-  #fetch(address) {
-    const offset = (address - RAM) >>> 0;
-    if (offset < RAM_SIZE) return this.ram16[offset >>> 1];
-    if (address >>> 0 < ROM_SIZE) return this.rom16[address >>> 1];
-    return this.#fail(`no code at ${hex(address)}`);
-  }
-
-  #load32(address) {
-    const offset = (address - RAM) >>> 0;
-    if (address & 3) this.#fail(`a word read at ${hex(address)}, which is not aligned`);
-    if (offset < RAM_SIZE) return this.ram32[offset >>> 2];
-    if (address >>> 26 === 4) return this.flash32[(address & 0xffffff) >>> 2];
-    this.#touch(address, 'read');
-    return this.mcu.readUint32(address >>> 0);
-  }
-
-  #load16(address) {
-    const offset = (address - RAM) >>> 0;
-    if (address & 1) this.#fail(`a half word read at ${hex(address)}, which is not aligned`);
-    if (offset < RAM_SIZE) return this.ram16[offset >>> 1];
-    if (address >>> 26 === 4) return this.flash16[(address & 0xffffff) >>> 1];
-    this.#touch(address, 'read');
-    return this.mcu.readUint16(address >>> 0);
-  }
-
-  #load8(address) {
-    const offset = (address - RAM) >>> 0;
-    if (offset < RAM_SIZE) return this.ram8[offset];
-    if (address >>> 26 === 4) return this.flash8[address & 0xffffff];
-    this.#touch(address, 'read');
-    return this.mcu.readUint8(address >>> 0);
-  }
-
-  #store32(address, value) {
-    const offset = (address - RAM) >>> 0;
-    if (address & 3) this.#fail(`a word write at ${hex(address)}, which is not aligned`);
-    if (offset < RAM_SIZE) {
-      this.ram32[offset >>> 2] = value;
-    } else {
-      this.#touch(address, 'write');
-      if (address >>> 26 !== 4) this.mcu.writeUint32(address >>> 0, value >>> 0);
-    }
-  }
-
-  #store16(address, value) {
-    if (address & 1) this.#fail(`a half word write at ${hex(address)}, which is not aligned`);
-    this.#touch(address, 'write');
-    if (address >>> 26 !== 4) this.mcu.writeUint16(address >>> 0, value & 0xffff);
-  }
-
-  #store8(address, value) {
-    this.#touch(address, 'write');
-    if (address >>> 26 !== 4) this.mcu.writeUint8(address >>> 0, value & 0xff);
-  }
-
-  /** Before an access beside RAM: is anything there? It may look at the clock, set an alarm, or raise an interrupt. */
-  #touch(address, what) {
-    const top = address >>> 28;
-    const exists =
-      top === 0xd || // SIO
-      address >>> 12 === 0xe000e || // system control
-      (address - USB_RAM) >>> 0 < USB_RAM_SIZE ||
-      address >>> 26 === 4 || // flash
-      (what === 'read' && address >>> 0 < ROM_SIZE) ||
-      this.mcu.findPeripheral(address) !== undefined;
-    if (!exists) this.#fail(`a ${what} at ${hex(address)}, where nothing is`);
-    if (top === 4) this.spent += 2; // the slow bus
-    this.#settle();
-    this.budget = 0;
-  }
-
-  #readSpecial(which, flags) {
-    switch (which) {
-      case 0:
-        return flags;
-      case 1:
-      case 3:
-        return flags | this.IPSR;
-      case 5:
-      case 7:
-        return this.IPSR;
-      case 8:
-        return this.usesProcessStack ? this.otherStack : this.r[13];
-      case 9:
-        return this.usesProcessStack ? this.r[13] : this.otherStack;
-      case 16:
-        return this.masked ? 1 : 0;
-      case 20:
-        return (this.control & 1) | (this.usesProcessStack ? 2 : 0);
-    }
-    return 0;
-  }
-
-  #writeSpecial(which, value) {
-    switch (which) {
-      case 8:
-      case 9:
-        if (this.usesProcessStack === (which === 9)) this.r[13] = value & ~3;
-        else this.otherStack = value & ~3;
-        break;
-      case 16:
-        this.masked = (value & 1) !== 0;
-        this.interruptsUpdated = true;
-        break;
-      case 20:
-        this.control = value & 1;
-        if (this.IPSR === 0) this.#useStack((value & 2) !== 0);
-        break;
-    }
-  }
-
-  #useStack(process) {
-    if (this.usesProcessStack === process) return;
-    this.usesProcessStack = process;
-    const { otherStack } = this;
-    this.otherStack = this.r[13];
-    this.r[13] = otherStack;
-  }
-
-  /** The priority of an exception: the lower the number, the more urgent (B1.5.4). */
-  #priority(exception) {
-    switch (exception) {
-      case 0:
-        return THREAD_PRIORITY;
-      case NMI:
-        return -2;
-      case HARD_FAULT:
-        return -1;
-      case SV_CALL:
-        return this.SHPR2 >>> 30;
-      case PEND_SV:
-        return (this.SHPR3 >> 22) & 3;
-      case SYS_TICK:
-        return this.SHPR3 >>> 30;
-    }
-    return this.interruptPriorities.findIndex((interrupts) => interrupts & (1 << (exception - EXTERNAL)));
-  }
-
-  /** The most urgent pending exception, or 0. */
-  get vectPending() {
-    if (this.pendingNMI) return NMI;
-    const interrupts = this.pendingInterrupts & this.enabledInterrupts;
-    for (let priority = 0; priority < THREAD_PRIORITY; priority++) {
-      if (this.pendingSVCall && this.#priority(SV_CALL) === priority) return SV_CALL;
-      if (this.pendingPendSV && this.#priority(PEND_SV) === priority) return PEND_SV;
-      if (this.pendingSystick && this.#priority(SYS_TICK) === priority) return SYS_TICK;
-      const level = interrupts & this.interruptPriorities[priority];
-      if (level) return EXTERNAL + 31 - Math.clz32(level & -level);
-    }
-    return 0;
-  }
-
-  #takeInterrupt() {
-    this.interruptsUpdated = false;
-    const exception = this.vectPending;
-    if (exception === 0 || this.#priority(exception) >= this.#priority(this.IPSR)) return;
-    // WFI ends even where the interrupt itself must wait (B1.5.19).
-    if (this.sleep === 'interrupt') this.sleep = '';
-    if (this.masked && exception !== NMI) {
-      if (exception === SV_CALL) this.#hardFault('a call of the supervisor while interrupts are off');
-      return;
-    }
-    this.sleep = '';
-    if (exception === NMI) this.pendingNMI = false;
-    else if (exception === SV_CALL) this.pendingSVCall = false;
-    else if (exception === PEND_SV) this.pendingPendSV = false;
-    else if (exception === SYS_TICK) this.pendingSystick = false;
-    else this.latched &= ~(1 << (exception - EXTERNAL));
-    try {
-      this.#enterException(exception);
-    } catch (reason) {
-      if (reason !== FAULT) throw reason;
-      this.#hardFault();
-    }
-  }
-
-  /** A fault in the handler of faults stops the processor for good; only a reset helps (B1.5.15). */
-  #hardFault(reason = this.reason) {
-    this.onFault(reason, this.registers[15]);
-    this.lockedUp = this.IPSR === HARD_FAULT || this.IPSR === NMI;
-    if (this.lockedUp) return;
-    try {
-      this.#enterException(HARD_FAULT);
-    } catch (second) {
-      if (second !== FAULT) throw second;
-      this.onFault(`${this.reason}, on the way to the handler`, this.registers[15]);
-      this.lockedUp = true;
-    }
-  }
-
-  #enterException(exception) {
-    const { r } = this;
-    const padding = (r[13] >> 2) & 1;
-    const frame = (r[13] - FRAME) & ~7;
-    const flags = (this.result & 0x80000000) | (this.result === 0 ? 0x40000000 : 0) | (this.carry << 29);
-    const status = flags | (this.overflow << 28) | (1 << 24) | (padding << 9) | this.IPSR;
-    const saved = [r[0], r[1], r[2], r[3], r[12], r[14], r[15] & ~1, status];
-    saved.forEach((value, index) => this.#store32((frame + 4 * index) | 0, value));
-    r[13] = frame;
-    r[14] = this.IPSR !== 0 ? 0xfffffff1 : this.usesProcessStack ? 0xfffffffd : 0xfffffff9;
-    this.#useStack(false);
-    this.IPSR = exception;
-    this.event = true;
-    r[15] = this.#load32(this.VTOR + 4 * exception) & ~1;
-  }
-
-  #leaveException(how) {
-    const { r } = this;
-    try {
-      this.IPSR = 0;
-      this.#useStack((how & 0xf) === 0xd);
-      const frame = r[13];
-      const [r0, r1, r2, r3, r12, lr, pc, status] = Array.from({ length: 8 }, (_, n) => this.#load32(frame + 4 * n));
-      [r[0], r[1], r[2], r[3], r[12], r[14], r[15]] = [r0, r1, r2, r3, r12, lr, pc];
-      r[13] = (frame + FRAME) | ((status & 0x200) >> 7);
-      this.result = status & 0x40000000 ? 0 : status < 0 ? -1 : 1;
-      this.carry = (status >>> 29) & 1;
-      this.overflow = (status >>> 28) & 1;
-      this.IPSR = status & 0x3f;
-    } catch (reason) {
-      if (reason !== FAULT) throw reason;
-      this.#hardFault();
-    }
-    this.event = true;
-    this.interruptsUpdated = true;
+    if (leave !== 0) this.leaveException(leave);
   }
 }
 
@@ -1103,5 +782,3 @@ function count(list) {
   for (let rest = list; rest !== 0; rest &= rest - 1) bits++;
   return bits;
 }
-
-const hex = (value) => `0x${(value >>> 0).toString(16).padStart(value >>> 16 ? 8 : 4, '0')}`;

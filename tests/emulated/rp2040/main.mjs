@@ -1,11 +1,13 @@
 // Runs the image of a W5500-EVB-Pico, unmodified, in rp2040js, on a network:
 //
-//     node main.mjs IMAGE.elf --port PORT [--rtt FILE] [--flash FILE]
+//     node main.mjs IMAGE.elf --port PORT [--rtt FILE] [--flash FILE] [--console SOCKET]
 //
 // The board's HTTP port is PORT of 127.0.0.1. What it logs (defmt over RTT, for defmt-print) goes to standard output or
-// to the FILE of --rtt, everything else that is to say to standard error. --flash keeps the flash chip in a file.
+// to the FILE of --rtt, everything else that is to say to standard error. --flash keeps the flash chip in a file. The
+// board's serial console over USB is standard input and error, or the Unix socket of --console.
 
 import { createWriteStream, readFileSync } from 'node:fs';
+import net from 'node:net';
 import { parseArgs } from 'node:util';
 
 import { Board } from './board.mjs';
@@ -14,7 +16,7 @@ import { Network } from './network.mjs';
 import { Pace } from './pace.mjs';
 import { Rtt } from './rtt.mjs';
 
-const USAGE = 'usage: node main.mjs IMAGE.elf --port PORT [--rtt FILE] [--flash FILE]';
+const USAGE = 'usage: node main.mjs IMAGE.elf --port PORT [--rtt FILE] [--flash FILE] [--console SOCKET]';
 
 const say = (text) => process.stderr.write(`${text}\n`);
 
@@ -22,7 +24,7 @@ function options() {
   try {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
-      options: { port: { type: 'string' }, rtt: { type: 'string' }, flash: { type: 'string' } },
+      options: Object.fromEntries(['port', 'rtt', 'flash', 'console'].map((name) => [name, { type: 'string' }])),
     });
     if (positionals.length !== 1 || !/^\d+$/.test(values.port ?? '')) throw new Error('an image and a port are needed');
     return { image: positionals[0], ...values };
@@ -33,7 +35,7 @@ function options() {
 }
 
 async function main() {
-  const { image, port, rtt, flash } = options();
+  const { image, port, rtt, flash, console } = options();
   const elf = new Elf(readFileSync(image));
   const board = new Board(elf, flash);
   const network = await Network.start(port);
@@ -41,17 +43,15 @@ async function main() {
 
   board.onNote = (text) => say(`board: ${text}`);
   board.onUsbBoot = () => finish('the board waits for an image on USB', 0);
-  network.onFrame = (frame) => {
-    board.w5500.receive(frame);
-    pace.wake();
-  };
+  network.onFrame = (frame) => pace.happen(() => board.w5500.receive(frame));
   board.w5500.onSend = (frame) => network.send(frame);
   network.onEnd = (error) => finish(`no network any more: ${error.message}`, 1);
 
   const address = elf.symbol('_SEGGER_RTT');
   const log = rtt ? createWriteStream(rtt) : process.stdout;
-  const ring = address === undefined ? undefined : new Rtt(address, (bytes) => log.write(bytes));
-  pace.onStride = () => ring?.poll(board.ram);
+  const ring = address === undefined ? undefined : new Rtt(board.ram, address, (bytes) => log.write(bytes));
+  pace.onStride = () => ring?.poll();
+  connectConsole(board.console, pace, console);
 
   // Whoever reads the log may go before us.
   log.on('error', () => finish(undefined, 1));
@@ -64,7 +64,32 @@ async function main() {
     log === process.stdout ? process.exit(status) : log.end(() => process.exit(status));
   }
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => finish(undefined, 0));
-  pace.wake();
+  pace.happen(() => {});
+}
+
+/** Connects the board's console to whoever types: one at a time at a socket, else standard input. */
+function connectConsole(port, pace, path) {
+  const connect = (input, output) => {
+    port.onData = (bytes) => output.write(bytes);
+    pace.happen(() => port.open(true));
+    input.on('data', (bytes) => pace.happen(() => port.send(bytes)));
+    input.on('error', () => {});
+  };
+  if (!path) {
+    connect(process.stdin, process.stderr);
+    return;
+  }
+  const server = net.createServer((socket) => {
+    connect(socket, socket);
+    socket.on('close', () => pace.happen(() => port.open(false)));
+  });
+  server.maxConnections = 1;
+  server.on('error', (error) => {
+    say(`no console: ${error.message}`);
+    process.exit(1);
+  });
+  server.listen(path);
+  process.once('exit', () => server.close());
 }
 
 try {

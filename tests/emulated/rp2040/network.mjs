@@ -2,12 +2,15 @@
 // to us. Frames travel over a socket, each behind its length in four bytes.
 
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const HTTP = 80;
+
+// Where the system has this, the other process ends with us even if we are killed.
+const LEASH = existsSync('/usr/bin/setpriv') ? ['/usr/bin/setpriv', '--pdeathsig', 'TERM'] : [];
 
 export class Network {
   /** Called with each frame that comes for the board. */
@@ -19,32 +22,33 @@ export class Network {
   /** Starts QEMU, which forwards `port` of 127.0.0.1 to the board's HTTP port, and waits for its cable. */
   static async start(port) {
     const network = new Network();
-    network.folder = mkdtempSync(join(tmpdir(), 'mote-network-'));
-    const path = join(network.folder, 'cable');
+    const folder = mkdtempSync(join(tmpdir(), 'mote-network-'));
+    const path = join(folder, 'cable');
     const server = net.createServer();
     await new Promise((resolve, reject) => server.once('error', reject).listen(path, resolve));
-    network.qemu = spawn(
-      'qemu-system-arm',
-      [
-        ['-M', 'none', '-nodefaults', '-display', 'none', '-monitor', 'none', '-serial', 'none'],
-        ['-netdev', `user,id=world,hostfwd=tcp:127.0.0.1:${port}-:${HTTP}`],
-        ['-netdev', `stream,id=cable,server=off,addr.type=unix,addr.path=${path}`],
-        ['-netdev', 'hubport,id=port0,hubid=0,netdev=world', '-netdev', 'hubport,id=port1,hubid=0,netdev=cable'],
-      ].flat(),
-      { stdio: ['ignore', 'ignore', 'pipe'] },
-    );
+    const [program, ...words] = [
+      ...LEASH,
+      ...['qemu-system-arm', '-M', 'none', '-nodefaults', '-display', 'none', '-monitor', 'none', '-serial', 'none'],
+      ...['-netdev', `user,id=world,hostfwd=tcp:127.0.0.1:${port}-:${HTTP}`],
+      ...['-netdev', `stream,id=cable,server=off,addr.type=unix,addr.path=${path}`],
+      ...['-netdev', 'hubport,id=port0,hubid=0,netdev=world', '-netdev', 'hubport,id=port1,hubid=0,netdev=cable'],
+    ];
+    network.qemu = spawn(program, words, { stdio: ['ignore', 'ignore', 'pipe'] });
     // It warns of a hub without a machine, which is what we want: its words count only where it fails.
-    let words = '';
-    network.qemu.stderr.setEncoding('utf8').on('data', (text) => (words += text));
-    // Whatever ends us, the other process ends, too.
+    let said = '';
+    network.qemu.stderr.setEncoding('utf8').on('data', (text) => (said += text));
     process.once('exit', () => network.close());
     const failed = new Promise((_, reject) => {
       network.qemu.once('error', reject);
-      network.qemu.once('close', (status) => reject(new Error(`qemu-system-arm ended with status ${status}\n${words}`)));
+      network.qemu.once('close', (status) => reject(new Error(`qemu-system-arm ended with status ${status}\n${said}`)));
     });
-    network.socket = await Promise.race([new Promise((resolve) => server.once('connection', resolve)), failed]);
+    try {
+      network.socket = await Promise.race([new Promise((resolve) => server.once('connection', resolve)), failed]);
+    } finally {
+      server.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
     failed.catch((error) => network.closed || network.onEnd(error));
-    server.close();
     network.#listen();
     return network;
   }
@@ -61,7 +65,6 @@ export class Network {
     this.closed = true;
     this.socket?.destroy();
     this.qemu.kill();
-    rmSync(this.folder, { recursive: true, force: true });
   }
 
   #listen() {

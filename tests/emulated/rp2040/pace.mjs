@@ -3,6 +3,7 @@
 const AHEAD = 50e3; // nanoseconds: an alarm as near as this is not worth a sleep
 const STRIDE = 500e3; // nanoseconds of the board between two looks at the wall and at the log
 const TURN = 4e6; // nanoseconds before others have their turn: sockets, signals
+const LONGEST_SLEEP = 1e9;
 
 export class Pace {
   /** Called between two strides, and before a reset takes effect. */
@@ -10,52 +11,51 @@ export class Pace {
 
   constructor(board) {
     this.board = board;
-    this.epoch = wall() - board.nanos;
-    this.timer = undefined;
+    this.epoch = wall(); // when the board's clock began
   }
 
-  /** Goes on at once: something came from outside. */
-  wake() {
-    if (this.isRunning) return;
-    this.#stopWaiting();
+  /** Lets something happen to the board from outside, now, and goes on. */
+  happen(event) {
+    clearTimeout(this.timer);
+    clearImmediate(this.immediate);
+    if (this.isStopped) return;
+    // A board that slept has a clock that stood still.
+    if (this.board.idleNanos > 0) this.#run(wall() - this.epoch);
+    event();
     this.#turn();
   }
 
   stop() {
     this.isStopped = true;
-    this.#stopWaiting();
-  }
-
-  #stopWaiting() {
     clearTimeout(this.timer);
     clearImmediate(this.immediate);
   }
 
   #turn() {
-    if (this.isStopped) return;
     const { board } = this;
     const start = wall();
-    this.isRunning = true;
     let now = start;
-    while (!this.isStopped && now - start < TURN) {
-      const target = now - this.epoch + AHEAD;
-      if (board.nanos >= target) break;
-      if (board.run(Math.min(target, board.nanos + STRIDE))) this.epoch = wall();
-      this.onStride();
+    while (!this.isStopped && now - start < TURN && this.#pause(now) <= 0) {
+      this.#run(Math.min(now - this.epoch + AHEAD, board.nanos + STRIDE));
       now = wall();
     }
-    this.isRunning = false;
-    this.#rest(now);
+    if (this.isStopped) return;
+    const pause = Math.min(this.#pause(now), LONGEST_SLEEP);
+    if (pause <= AHEAD) this.immediate = setImmediate(() => this.#turn());
+    else this.timer = setTimeout(() => this.#turn(), pause / 1e6);
   }
 
-  #rest(now) {
-    if (this.isStopped) return;
-    const { board } = this;
-    const pause = board.nanos + board.idleNanos - (now - this.epoch) - AHEAD;
-    if (pause <= 0) this.immediate = setImmediate(() => this.#turn());
-    else if (pause < Infinity) this.timer = setTimeout(() => this.#turn(), Math.min(pause / 1e6, 1000));
-    else this.timer = setTimeout(() => this.#turn(), 1000);
+  /** Nanoseconds until there is something to do. */
+  #pause(now) {
+    const { nanos, idleNanos } = this.board;
+    return nanos + idleNanos - (now - this.epoch) - (idleNanos > 0 ? AHEAD : 0);
+  }
+
+  #run(until) {
+    const wasReset = this.board.run(until);
+    this.onStride();
+    if (wasReset) this.epoch = wall();
   }
 }
 
-const wall = () => Number(process.hrtime.bigint());
+const wall = () => performance.now() * 1e6;

@@ -2,37 +2,39 @@
 
 const ID = Buffer.from('SEGGER RTT\0\0\0\0\0\0');
 
-// The control block: id, count of up and down channels, then the first up channel.
-const BUFFER = 0x1c;
-const SIZE = 0x20;
-const WRITE = 0x24;
-const READ = 0x28;
-const FLAGS = 0x2c;
+// The control block in words: an id of four, the count of channels up and down, then the first channel up.
+const BUFFER = 7;
+const SIZE = 8;
+const WRITE = 9;
+const READ = 10;
+const FLAGS = 11;
 const BLOCK_IF_FULL = 2;
 
 const RAM = 0x20000000;
 
 export class Rtt {
-  /** `address` is that of the symbol `_SEGGER_RTT`; `take` gets the bytes. */
-  constructor(address, take) {
+  /** `address` is that of the symbol `_SEGGER_RTT`; `take` gets the bytes. RAM stays the same from reset to reset. */
+  constructor(ram, address, take) {
+    this.ram = ram;
     this.at = address - RAM;
+    this.block = new Uint32Array(ram.buffer, ram.byteOffset + this.at, FLAGS + 1);
     this.take = take;
   }
 
   /** Takes what is new in the ring, if there is a ring yet. */
-  poll(ram) {
-    const view = new DataView(ram.buffer, ram.byteOffset + this.at);
-    const write = view.getUint32(WRITE, true);
-    const read = view.getUint32(READ, true);
-    if (write === read && view.getUint32(FLAGS, true) === BLOCK_IF_FULL) return;
-    if (ID.compare(ram, this.at, this.at + ID.length) !== 0) return;
+  poll() {
+    const { block, ram, at } = this;
+    const write = block[WRITE];
+    const read = block[READ];
+    if (write === read && block[FLAGS] === BLOCK_IF_FULL) return;
+    if (ID.compare(ram, at, at + ID.length) !== 0) return;
     // From now on the firmware waits for us when the ring is full, instead of writing over what was not read.
-    view.setUint32(FLAGS, BLOCK_IF_FULL, true);
-    const size = view.getUint32(SIZE, true);
-    const start = view.getUint32(BUFFER, true) - RAM;
-    if (start < 0 || start + size > ram.length || write >= size || read >= size) return;
+    block[FLAGS] = BLOCK_IF_FULL;
+    const size = block[SIZE];
+    const start = block[BUFFER] - RAM;
+    if (write === read || start < 0 || start + size > ram.length || write >= size || read >= size) return;
     if (write < read) this.take(Buffer.from(ram.subarray(start + read, start + size)));
     this.take(Buffer.from(ram.subarray(start + (write < read ? 0 : read), start + write)));
-    view.setUint32(READ, write, true);
+    block[READ] = write;
   }
 }
