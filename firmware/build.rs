@@ -20,7 +20,10 @@ const BOARDS: &[Board] = &[
         map: Some("memory/qemu-riscv.x"),
         arguments: &["-Tmemory.x", "-Tlink.x", "-Tdefmt.x"],
     },
+    Board { feature: "w5500-pico", map: Some("memory/rp2040.x"), arguments: RP2040 },
 ];
+
+const RP2040: &[&str] = &["--nmagic", "-Tlink.x", "-Tlink-rp.x", "-Tdefmt.x"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -10,10 +10,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 case ${1:-} in
-    qemu-arm) target=thumbv6m-none-eabi ;;
+    qemu-arm | w5500-pico) target=thumbv6m-none-eabi ;;
     qemu-riscv) target=riscv32imc-unknown-none-elf ;;
     *)
-        echo "usage: $0 qemu-arm|qemu-riscv [CARGO ARGUMENT...]" >&2
+        echo "usage: $0 qemu-arm|qemu-riscv|w5500-pico [CARGO ARGUMENT...]" >&2
         exit 2
         ;;
 esac
@@ -25,7 +25,7 @@ arguments=(build --package firmware --bin "$board" --features "$board" --profile
 if rustup target list --installed 2>/dev/null | grep -qx "$target"; then
     cargo "${arguments[@]}" >&2
 elif [ -x /usr/bin/cargo ] && command -v ld.lld >/dev/null; then
-    variable=CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<<"$target")
+    variable=CARGO_TARGET_$(tr 'a-z.-' 'A-Z__' <<<"$target")
     export "${variable}_LINKER=ld.lld" "${variable}_RUSTFLAGS=-C linker-flavor=ld.lld"
     export RUSTC_BOOTSTRAP=1 RUSTC=/usr/bin/rustc
     /usr/bin/cargo "${arguments[@]}" -Z build-std=core >&2

@@ -1,5 +1,16 @@
 //! What a board gives to the agents: things to measure, things to switch, and a little memory.
 
+/// Every pair of boards is one too many.
+macro_rules! one_board {
+    () => {};
+    ($first:literal $($other:literal)*) => {
+        #[cfg(all(feature = $first, any($(feature = $other),*)))]
+        compile_error!(concat!("an image is for one board: leave out `", $first, "`, or all others"));
+        one_board!($($other)*);
+    };
+}
+one_board!("qemu-arm" "qemu-riscv" "w5500-pico");
+
 #[cfg(feature = "emulated")]
 mod emulated;
 #[cfg(feature = "emulated")]
@@ -30,6 +41,18 @@ pub mod qemu_riscv;
 mod virtio_net;
 #[cfg(feature = "qemu-riscv")]
 pub(crate) use qemu_riscv as here;
+
+#[cfg(any(feature = "qemu-arm", feature = "rp"))]
+mod hard_fault;
+#[cfg(feature = "rp")]
+mod rp;
+#[cfg(feature = "rp")]
+mod usb_serial;
+
+#[cfg(feature = "w5500-pico")]
+pub mod w5500_pico;
+#[cfg(feature = "w5500-pico")]
+pub(crate) use w5500_pico as here;
 
 use core::fmt;
 

@@ -9,6 +9,7 @@
 //! | [`agents`] | what can be asked |
 //! | [`board`] | what does a board have to give |
 //! | `device` | how does all of it run on a microcontroller (with the feature of a board) |
+//! | `entropy` | what is chance made of where the chip has little (RP2040 and RP2350) |
 //! | [`store`] | what is kept beyond a restart, and how |
 //! | [`wifi`] | how does a device join a network and stay in it |
 //! | [`console`] | what can be typed on the serial line |
@@ -25,6 +26,8 @@ pub mod board;
 pub mod console;
 #[cfg(feature = "device")]
 mod device;
+#[cfg(any(feature = "rp", test))]
+mod entropy;
 pub mod http;
 pub mod milli;
 pub mod reset;

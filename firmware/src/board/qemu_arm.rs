@@ -4,7 +4,6 @@
 //! device, but a fault that only the smaller processor knows (an unaligned access) does not show here.
 
 use core::{
-    arch::naked_asm,
     cell::Cell,
     ptr,
     sync::atomic::{AtomicBool, Ordering},
@@ -20,7 +19,7 @@ use super::{
     lan9118::{self, Lan9118},
 };
 use crate::{
-    device::{self, Kit, memo, stack},
+    device::{self, Kit, stack},
     reset::Reason,
     simulated::SplitMix,
     status::Stack,
@@ -147,24 +146,4 @@ unsafe fn DefaultHandler(irq: i16) {
         Ok(cmsdk_uart::IRQ) => cmsdk_uart::on_interrupt(),
         _ => panic!("nobody waits for interrupt {irq}"),
     }
-}
-
-/// The stack may have run out, so the first thing is a new one: the old one is lost anyway.
-///
-/// # Safety
-/// Only for the processor to call.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-unsafe extern "C" fn HardFault() -> ! {
-    naked_asm!("mov r0, sp", "ldr r1, =_stack_start", "mov sp, r1", "bl {}", sym hard_fault)
-}
-
-extern "C" fn hard_fault(stack_pointer: usize) -> ! {
-    unsafe extern "C" {
-        static _stack_end: u8;
-    }
-    if stack_pointer < &raw const _stack_end as usize {
-        memo::restart(Reason::StackOverflow, format_args!("stack pointer {stack_pointer:#010x}"));
-    }
-    memo::restart(Reason::Fault, format_args!("hard fault, stack pointer {stack_pointer:#010x}"))
 }
