@@ -20,6 +20,8 @@ const BOARDS: &[Board] = &[
         map: Some("memory/qemu-riscv.x"),
         arguments: &["-Tmemory.x", "-Tlink.x", "-Tdefmt.x"],
     },
+    Board { feature: "esp32c3", map: Some("memory/esp32c3.x"), arguments: &["-Tlinkall.x", "-Tdefmt.x"] },
+    Board { feature: "esp32c6", map: Some("memory/esp32c6.x"), arguments: &["-Tlinkall.x", "-Tdefmt.x"] },
 ];
 
 fn main() {
