@@ -21,6 +21,8 @@ const BOARDS: &[Board] = &[
         arguments: &["-Tmemory.x", "-Tlink.x", "-Tdefmt.x"],
     },
     Board { feature: "w5500-pico", map: Some("memory/rp2040.x"), arguments: RP2040 },
+    Board { feature: "esp32c3", map: Some("memory/esp32c3.x"), arguments: &["-Tlinkall.x", "-Tdefmt.x"] },
+    Board { feature: "esp32c6", map: Some("memory/esp32c6.x"), arguments: &["-Tlinkall.x", "-Tdefmt.x"] },
 ];
 
 const RP2040: &[&str] = &["--nmagic", "-Tlink.x", "-Tlink-rp.x", "-Tdefmt.x"];

@@ -42,6 +42,17 @@ mod virtio_net;
 #[cfg(feature = "qemu-riscv")]
 pub(crate) use qemu_riscv as here;
 
+#[cfg(feature = "esp")]
+mod esp;
+#[cfg(feature = "esp32c3")]
+pub mod esp32c3;
+#[cfg(feature = "esp32c3")]
+pub(crate) use esp32c3 as here;
+#[cfg(feature = "esp32c6")]
+pub mod esp32c6;
+#[cfg(feature = "esp32c6")]
+pub(crate) use esp32c6 as here;
+
 #[cfg(any(feature = "qemu-arm", feature = "rp"))]
 mod hard_fault;
 #[cfg(feature = "rp")]

@@ -36,7 +36,6 @@ mod desk;
 mod guard;
 pub(crate) mod memo;
 mod network;
-#[cfg(not(feature = "esp"))]
 pub(crate) mod stack;
 #[cfg(feature = "emulated")]
 mod trial;
