@@ -17,6 +17,7 @@ pub(super) struct Room {
     pub(super) node: &'static Node<'static>,
     pub(super) facts: &'static Facts,
     pub(super) desk: &'static Desk,
+    #[cfg_attr(not(feature = "emulated"), expect(dead_code, reason = "only a trial looks at it"))]
     pub(super) guard: &'static Guard,
 }
 
