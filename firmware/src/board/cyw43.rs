@@ -25,7 +25,7 @@ static FIRMWARE: Aligned<A4, [u8; cyw43_firmware::CYW43_43439A0.len()]> = Aligne
 /// What the radio has to know about the board that it is on.
 static PARAMETERS: Aligned<A4, [u8; parameters::NVRAM.len()]> = Aligned(parameters::BYTES);
 
-#[expect(clippy::redundant_static_lifetimes, unreachable_pub, reason = "the file is another crate's")]
+#[allow(clippy::redundant_static_lifetimes, unreachable_pub, reason = "the file is another crate's")]
 mod parameters {
     // build.rs knows where it comes from.
     include!(concat!(env!("OUT_DIR"), "/nvram.rs"));
