@@ -10,11 +10,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 case ${1:-} in
-    qemu-arm | w5500-pico) target=thumbv6m-none-eabi ;;
+    qemu-arm | w5500-pico | pico-w) target=thumbv6m-none-eabi ;;
+    pico2-w) target=thumbv8m.main-none-eabihf ;;
     qemu-riscv | esp32c3) target=riscv32imc-unknown-none-elf ;;
     esp32c6) target=riscv32imac-unknown-none-elf ;;
     *)
-        echo "usage: $0 qemu-arm|qemu-riscv|w5500-pico|esp32c3|esp32c6 [CARGO ARGUMENT...]" >&2
+        echo "usage: $0 qemu-arm|qemu-riscv|w5500-pico|pico-w|pico2-w|esp32c3|esp32c6 [CARGO ARGUMENT...]" >&2
         exit 2
         ;;
 esac

@@ -9,7 +9,7 @@ macro_rules! one_board {
         one_board!($($other)*);
     };
 }
-one_board!("qemu-arm" "qemu-riscv" "w5500-pico");
+one_board!("qemu-arm" "qemu-riscv" "w5500-pico" "pico-w" "pico2-w" "esp32c3" "esp32c6");
 
 #[cfg(feature = "emulated")]
 mod emulated;
@@ -64,6 +64,21 @@ mod usb_serial;
 pub mod w5500_pico;
 #[cfg(feature = "w5500-pico")]
 pub(crate) use w5500_pico as here;
+
+#[cfg(feature = "cyw43")]
+mod cyw43;
+
+#[cfg(feature = "pico-w")]
+pub mod pico_w;
+#[cfg(feature = "pico-w")]
+pub(crate) use pico_w as here;
+
+#[cfg(feature = "pico2-w")]
+pub mod pico2_w;
+#[cfg(feature = "rp2350")]
+mod trng;
+#[cfg(feature = "pico2-w")]
+pub(crate) use pico2_w as here;
 
 use core::fmt;
 
