@@ -20,13 +20,19 @@ esac
 board=$1
 shift
 export DEFMT_LOG=${DEFMT_LOG:-info}
+# A panic says in which file: without the folders of this machine, which take flash and are nobody's business. 
+# folder for crates.io has the same name everywhere.)
+sources=${CARGO_HOME:-$HOME/.cargo}/registry/src
+flags=(--remap-path-prefix="$sources/=" --remap-path-prefix="$sources/*/=")
+variable=CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<<"$target")
 arguments=(build --package firmware --bin "$board" --features "$board" --profile device --target "$target" "$@")
 
 if rustup target list --installed 2>/dev/null | grep -qx "$target"; then
+    export "${variable}_RUSTFLAGS=${flags[*]}"
     cargo "${arguments[@]}" >&2
 elif [ -x /usr/bin/cargo ] && command -v ld.lld >/dev/null; then
-    variable=CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<<"$target")
-    export "${variable}_LINKER=ld.lld" "${variable}_RUSTFLAGS=-C linker-flavor=ld.lld"
+    flags+=(-C linker-flavor=ld.lld --remap-path-prefix="$(/usr/bin/rustc --print sysroot)/lib/rustlib/src/rust/=")
+    export "${variable}_LINKER=ld.lld" "${variable}_RUSTFLAGS=${flags[*]}"
     export RUSTC_BOOTSTRAP=1 RUSTC=/usr/bin/rustc
     /usr/bin/cargo "${arguments[@]}" -Z build-std=core >&2
 else
