@@ -45,7 +45,8 @@ impl UnixMillis {
             && matches!(time, [_, _, b':', _, _, b':', _, _]);
         let [year, month, day] = [number(&date[..4])?, number(&date[5..7])?, number(&date[8..])?];
         let [hour, minute, second] = [number(&time[..2])?, number(&time[3..5])?, number(&time[6..])?];
-        let is_possible = (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second < 61;
+        let is_possible =
+            (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second < 61;
         // A day before 1970 may still be one of 1970 elsewhere.
         if !is_separated || !is_possible || year < 1969 {
             return None;
