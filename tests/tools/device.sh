@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 wanted=(tests/emulated/rp2040/package.json tests/emulated/rp2040/package-lock.json)
 rp2040js="${MOTE_CACHE:-$HOME/.cache/mote}/rp2040js"
 
-targets="thumbv6m-none-eabi riscv32imc-unknown-none-elf"
+targets="thumbv6m-none-eabi riscv32imc-unknown-none-elf riscv32imac-unknown-none-elf"
 
 # Where rustup cannot download a target, Debian's compiler for its browsers comes with the library's source.
 has_targets() {
