@@ -234,7 +234,7 @@ unsafe extern "C" fn ExceptionHandler() -> ! {
 extern "C" fn on_exception() -> ! {
     use esp_hal::riscv::register::{mcause, mepc, mtval};
 
-    let (cause, at, address) = (mcause::read().code(), mepc::read(), mtval::read());
+    let (cause, at, address) = (mcause::read().bits() & CAUSES, mepc::read(), mtval::read());
     // The one thing that is watched is the end of the stack in use; an instruction to break has no address of data.
     let is_guard = cause == BREAKPOINT && address != 0 && address != at;
     if is_guard || cause == OUT_OF_STACK {
@@ -243,6 +243,8 @@ extern "C" fn on_exception() -> ! {
     memo::restart(Reason::Fault, format_args!("exception {cause} at {at:#010x}, address {address:#010x}"))
 }
 
+/// The bits of the cause that these chips have.
+const CAUSES: usize = 0x1f;
 const BREAKPOINT: usize = 3;
 /// Not the processor's: the start of a trap writes it when the stack pointer is in no RAM that a stack could be in.
 const OUT_OF_STACK: usize = 14;
