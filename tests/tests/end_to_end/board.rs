@@ -184,10 +184,7 @@ impl Board {
 
     /// Says something of which a task comes.
     pub(crate) fn ask(&self, dialect: Dialect, said: &Said<'_>) -> Task {
-        match self.send(dialect, said) {
-            Ok(Outcome::Task(task)) => task,
-            other => panic!("{dialect:?}: no task but {other:?}"),
-        }
+        self.send(dialect, said).expect("a task").task()
     }
 
     /// The task as it is now.

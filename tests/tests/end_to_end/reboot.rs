@@ -1,10 +1,10 @@
 //! What lasts beyond a restart. Only with `MOTE_REBOOT=1`: host-sim's restart is simulated, and nothing is lost.
 
 use crate::{
-    board::Board,
+    board::{Board, result},
     calibrate::calibrate,
     read::{Reading, rows_of_report},
-    talk::{Method, Outcome, State, V1_0, say, text_of},
+    talk::{Method, State, V1_0, say, text_of},
 };
 
 #[test]
@@ -27,10 +27,10 @@ fn a_board_comes_back_calibrated() {
     assert_eq!((goodbye.state, text_of(&goodbye.says)), (State::Completed, "The device restarts.".to_owned()));
     let report = board.call_request(V1_0, Method::Send, &V1_0.params(&say("report temperature")));
     board.until("it is back", || match board.try_exchange(&report) {
-        Ok(answer) if answer.status == 200 => match crate::board::result(&answer).map(|result| V1_0.outcome(&result)) {
-            Ok(Outcome::Task(task)) => rows_of_report(&task).len() < kept,
-            other => panic!("{other:?}"),
-        },
+        Ok(answer) if answer.status == 200 => {
+            let task = V1_0.outcome(&result(&answer).expect("a task")).task();
+            rows_of_report(&task).len() < kept
+        }
         _ => false,
     });
     let after = Reading::take(&board, V1_0);
