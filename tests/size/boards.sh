@@ -1,13 +1,22 @@
 #!/usr/bin/env bash
-# Flash and static RAM of the emulated boards' images, which firmware/build.sh builds if they are not there. All of it:
-# ours, the network stack, the start-up code; the stack is not in it.
-set -euo pipefail
+# Where the flash and the static RAM of the boards' images go, and whether they keep to tests/size/ceilings.txt:
+#
+#     tests/size/boards.sh [BOARD...]        all boards unless named
+#
+# firmware/build.sh builds the images that are not there. All of an image counts: ours, the network stack, the start-up
+# code; the stack does not.
+set -uo pipefail
 
-cd "$(dirname "$0")/../.."
-command -v llvm-size >/dev/null || { echo "llvm-size is missing (Debian: llvm)"; exit 77; }
-printf '%-12s %12s %12s\n' board flash 'static RAM'
-for board in qemu-arm qemu-riscv; do
-    image=$(firmware/build.sh "$board" --quiet)
-    # text and data are flashed, data and bss are RAM
-    llvm-size "$image" | awk -v board="$board" 'NR == 2 { printf "%-12s %8.1f KiB %8.1f KiB\n", board, ($1 + $2) / 1024, ($2 + $3) / 1024 }'
+cd "$(dirname "$0")/../.." || exit 1
+if [ $# -eq 0 ]; then
+    # Those that have a line and a binary.
+    mapfile -t boards < <(grep -v '^#' tests/size/ceilings.txt | cut -d' ' -f1)
+    for board in "${boards[@]}"; do [ -e "firmware/src/bin/$board.rs" ] && set -- "$@" "$board"; done
+fi
+
+status=0
+for board in "$@"; do
+    image=$(firmware/build.sh "$board" --quiet) && tests/size/image.py "$board" "$image" || status=$?
+    [ "$status" -ne 77 ] || exit 77
 done
+exit "$status"

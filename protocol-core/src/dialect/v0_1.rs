@@ -113,7 +113,7 @@ const ARTIFACT_HEAD: Ops = &[
 ];
 
 const PART: Ops = &[
-    ByPart([
+    ByPart(&[
         &[Lit("{\"type\":\"text\",\"text\":"), Put(F::Content)],
         &[Lit("{\"type\":\"file\",\"file\":{\"bytes\":"), Put(F::Content), FILE_REST],
         &[Lit("{\"type\":\"file\",\"file\":{\"uri\":"), Put(F::Content), FILE_REST],

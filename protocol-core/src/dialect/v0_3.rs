@@ -119,7 +119,7 @@ const TASK: Op = Op::Nest(&[
 const MESSAGE: Op = Op::Nest(&[Lit("{\"kind\":\"message\","), MESSAGE_REST]);
 
 const PART: Ops = &[
-    ByPart([
+    ByPart(&[
         &[Lit("{\"kind\":\"text\",\"text\":"), Put(F::Content)],
         &[Lit("{\"kind\":\"file\",\"file\":{\"bytes\":"), Put(F::Content), FILE_REST],
         &[Lit("{\"kind\":\"file\",\"file\":{\"uri\":"), Put(F::Content), FILE_REST],

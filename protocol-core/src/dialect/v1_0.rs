@@ -151,7 +151,7 @@ const TASK: Op = Op::Nest(&[Lit("{\"id\":"), Put(F::TaskId), Lit(",\"contextId\"
 const MESSAGE: Op = Op::Nest(&[Lit("{"), MESSAGE_REST]);
 
 const PART: Ops = &[
-    ByPart([
+    ByPart(&[
         &[Lit("{\"text\":"), Put(F::Content)],
         &[Lit("{\"raw\":"), Put(F::Content)],
         &[Lit("{\"url\":"), Put(F::Content)],

@@ -35,7 +35,7 @@ pub(crate) enum Op {
     /// The template for each of the list, commas between.
     Each(List, Ops),
     /// The template of the part's own kind: text, raw, url, data.
-    ByPart([Ops; 4]),
+    ByPart(&'static [Ops; 4]),
     /// The template, with the task's status as its record.
     Status(Ops),
     /// Another template here.
