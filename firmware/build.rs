@@ -3,6 +3,7 @@
 use std::{
     env, fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 /// A board, by its feature: its memory map, and the linker's arguments in the order in which they are read.
@@ -21,6 +22,10 @@ const BOARDS: &[Board] = &[
         arguments: &["-Tmemory.x", "-Tlink.x", "-Tdefmt.x"],
     },
     Board { feature: "w5500-pico", map: Some("memory/rp2040.x"), arguments: RP2040 },
+    Board { feature: "pico-w", map: Some("memory/rp2040.x"), arguments: RP2040 },
+    Board { feature: "pico2-w", map: Some("memory/rp2350.x"), arguments: &["--nmagic", "-Tlink.x", "-Tdefmt.x"] },
+    Board { feature: "esp32c3", map: Some("memory/esp32c3.x"), arguments: &["-Tlinkall.x", "-Tdefmt.x"] },
+    Board { feature: "esp32c6", map: Some("memory/esp32c6.x"), arguments: &["-Tlinkall.x", "-Tdefmt.x"] },
 ];
 
 const RP2040: &[&str] = &["--nmagic", "-Tlink.x", "-Tlink-rp.x", "-Tdefmt.x"];
@@ -36,17 +41,43 @@ fn main() {
         }
         return;
     };
+    let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where"));
     if let Some(map) = board.map {
         println!("cargo::rerun-if-changed={map}");
         // The top-level memory.x includes this name, and the linker looks for it along its search path.
-        let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where"));
         fs::copy(Path::new(map), folder.join("board-memory.x")).expect("the board's memory map");
         println!("cargo::rustc-link-search={}", folder.display());
     }
     for argument in board.arguments {
         println!("cargo::rustc-link-arg-bins={argument}");
     }
+    if is_chosen("cyw43") {
+        let source = nvram_crate().join("src/nvram.rs");
+        fs::copy(&source, folder.join("nvram.rs")).unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+    }
 }
+
+/// The folder of the crate whose source has what the radio of the Pico W has to know about its board.
+///
+/// Cargo finds it, in the version and with the checksum that Cargo.lock says. The flag makes it a dependency, for this
+/// question only.
+fn nvram_crate() -> PathBuf {
+    let target = env::var("TARGET").expect("cargo says for what");
+    let mut cargo = Command::new(env::var_os("CARGO").expect("cargo says who it is"));
+    cargo.args(["metadata", "--format-version=1", "--locked", "--filter-platform", &target]);
+    cargo.env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", "--cfg mote_nvram");
+    let output = cargo.output().expect("cargo runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "cargo metadata, which knows where cyw43 0.6.0 is: {errors}");
+    let metadata = String::from_utf8_lossy(&output.stdout);
+    let (_, package) = metadata.split_once(NVRAM_PACKAGE).expect("Cargo.toml names cyw43 0.6.0");
+    let (_, path) = package.split_once("\"manifest_path\":\"").expect("a package has a manifest");
+    let (path, _) = path.split_once('"').expect("JSON closes its quotes");
+    // A backslash in JSON is two.
+    PathBuf::from(path.replace("\\\\", "\\")).parent().expect("a manifest is in a folder").to_path_buf()
+}
+
+const NVRAM_PACKAGE: &str = "\"name\":\"cyw43\",\"version\":\"0.6.0\"";
 
 fn is_chosen(feature: &str) -> bool {
     env::var_os(format!("CARGO_FEATURE_{}", feature.to_uppercase().replace('-', "_"))).is_some()

@@ -5,9 +5,9 @@
 #
 # Says "ready http://127.0.0.1:PORT" when it answers, and what the board logs; Ctrl-C ends it. Installs nothing: status
 # 77 and a line for each missing tool. arm and riscv are machines of QEMU, rp2040 is the image of a W5500-EVB-Pico as it
-# is flashed, in rp2040js. What is typed in this terminal goes to the board's serial console, try `help`; a program finds the
-# console at MOTE_CONSOLE=PATH, a socket that is made there. MOTE_QEMU_FLAGS are passed on to QEMU, MOTE_RP2040_FLAGS to tests/emulated/rp2040/main.mjs;
-# MOTE_IMAGE is run instead of a fresh build; DEFMT_LOG says how much is logged.
+# is flashed, in rp2040js. What is typed in this terminal goes to the board's serial console, try `help`; a program finds
+# the console at MOTE_CONSOLE=PATH, a socket that is made there. MOTE_QEMU_FLAGS are passed on to QEMU, MOTE_RP2040_FLAGS
+# to tests/emulated/rp2040/main.mjs; MOTE_IMAGE is run instead of a fresh build; DEFMT_LOG says how much is logged.
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit 1
@@ -21,8 +21,16 @@ port=$2
 case $port in '' | *[!0-9]*) usage ;; esac
 
 folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+input=/dev/null
+usb=()
 if [ -n "${MOTE_CONSOLE:-}" ]; then
     serial="unix:$MOTE_CONSOLE,server=on,wait=off"
+    usb=(--console "$MOTE_CONSOLE")
+elif [ "$1" = rp2040 ]; then
+    # It reads the terminal by itself.
+    [ ! -t 0 ] || input=/dev/tty
+    serial=null
 elif [ -t 0 ]; then
     mkfifo "$folder/console.in" "$folder/console.out"
     serial="pipe:$folder/console"
@@ -46,7 +54,7 @@ case $1 in
         ;;
     rp2040)
         board_name=w5500-pico
-        emulator=(node tests/emulated/rp2040/main.mjs --port "$port" ${MOTE_RP2040_FLAGS:-})
+        emulator=(node tests/emulated/rp2040/main.mjs --port "$port" "${usb[@]}" ${MOTE_RP2040_FLAGS:-})
         ;;
     *) usage ;;
 esac
@@ -83,7 +91,7 @@ if [ -p "$folder/console.in" ]; then
     cat "$folder/console.out" &
     reader=$!
 fi
-"${emulator[@]}" "$image" >"$folder/log" </dev/null &
+"${emulator[@]}" "$image" >"$folder/log" <"$input" &
 board=$!
 
 # QEMU takes connections before the board does: only an answer counts, and only while it runs. If it could not have the

@@ -56,6 +56,10 @@ readme() { tests/with-sim.sh sensor tests/readme.sh; }
 
 # Status 77 where the tools are missing and may not be installed.
 board_tools() { tests/tools/device.sh install || return 77; }
+rp2040_parts() {
+    tests/tools/device.sh >/dev/null || return 77
+    node --test tests/emulated/rp2040/
+}
 
 step tools tools
 step format cargo fmt --all --check
@@ -68,6 +72,7 @@ step size tests/size/host.sh
 step readme readme
 step real-clients real_clients
 step board-tools board_tools
+step rp2040-parts rp2040_parts
 step arm-board tests/with-board.sh arm tests/readme.sh
 step riscv-board tests/with-board.sh riscv tests/readme.sh
 step arm-board-client tests/with-board.sh arm tests/interop/run.sh python-1.3.0

@@ -9,7 +9,7 @@ macro_rules! one_board {
         one_board!($($other)*);
     };
 }
-one_board!("qemu-arm" "qemu-riscv" "w5500-pico");
+one_board!("qemu-arm" "qemu-riscv" "w5500-pico" "pico-w" "pico2-w" "esp32c3" "esp32c6");
 
 #[cfg(feature = "emulated")]
 mod emulated;
@@ -42,6 +42,17 @@ mod virtio_net;
 #[cfg(feature = "qemu-riscv")]
 pub(crate) use qemu_riscv as here;
 
+#[cfg(feature = "esp")]
+mod esp;
+#[cfg(feature = "esp32c3")]
+pub mod esp32c3;
+#[cfg(feature = "esp32c3")]
+pub(crate) use esp32c3 as here;
+#[cfg(feature = "esp32c6")]
+pub mod esp32c6;
+#[cfg(feature = "esp32c6")]
+pub(crate) use esp32c6 as here;
+
 #[cfg(any(feature = "qemu-arm", feature = "rp"))]
 mod hard_fault;
 #[cfg(feature = "rp")]
@@ -53,6 +64,21 @@ mod usb_serial;
 pub mod w5500_pico;
 #[cfg(feature = "w5500-pico")]
 pub(crate) use w5500_pico as here;
+
+#[cfg(feature = "cyw43")]
+mod cyw43;
+
+#[cfg(feature = "pico-w")]
+pub mod pico_w;
+#[cfg(feature = "pico-w")]
+pub(crate) use pico_w as here;
+
+#[cfg(feature = "pico2-w")]
+pub mod pico2_w;
+#[cfg(feature = "rp2350")]
+mod trng;
+#[cfg(feature = "pico2-w")]
+pub(crate) use pico2_w as here;
 
 use core::fmt;
 

@@ -37,8 +37,10 @@ pub enum Trial {
     Hang,
     /// Lets one of the watched loops stand still.
     Stall,
-    /// Counts instructions.
+    /// Counts the instructions of calls.
     Bench,
+    /// Counts the instructions since the start.
+    Count,
 }
 
 /// What is wrong with a line.
@@ -56,15 +58,23 @@ pub enum Complaint {
     Network(BadNetwork),
 }
 
+impl Complaint {
+    /// What is wrong, and what would be right.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unknown => "not understood; help shows what can be typed",
+            Self::Quote => "a quote is not closed",
+            Self::Words => "too few or too many words; put a name with spaces into quotes",
+            Self::TooLong => "a line has 160 characters at most",
+            Self::Network(bad) => bad.as_str(),
+        }
+    }
+}
+
 impl fmt::Display for Complaint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown => f.write_str("not understood; help shows what can be typed"),
-            Self::Quote => f.write_str("a quote is not closed"),
-            Self::Words => f.write_str("too few or too many words; put a name with spaces into quotes"),
-            Self::TooLong => write!(f, "longer than {LINE_MAX} characters"),
-            Self::Network(bad) => bad.fmt(f),
-        }
+        f.write_str(self.as_str())
     }
 }
 
@@ -76,7 +86,7 @@ status                 how the device is\r\n\
 wifi SSID [PASSWORD]   the network to join; quotes around what has spaces: wifi \"my net\" secret123\r\n\
 forget wifi            no network any more\r\n\
 ntp ADDRESS[:PORT]     whom to ask for the time; ntp alone: the gateway\r\n\
-reboot                 restart\r\n";
+reboot                 restart";
 
 /// The longest line.
 pub const LINE_MAX: usize = 160;
@@ -149,12 +159,13 @@ pub fn parse(line: &str) -> Result<Command<'_>, Complaint> {
     }
 }
 
-const TRIALS: [(&str, Trial); 5] = [
+const TRIALS: [(&str, Trial); 6] = [
     ("panic", Trial::Panic),
     ("overflow", Trial::Overflow),
     ("hang", Trial::Hang),
     ("stall", Trial::Stall),
     ("bench", Trial::Bench),
+    ("count", Trial::Count),
 ];
 
 /// Words between spaces; what is between quotes is one, with its spaces.
@@ -227,6 +238,11 @@ mod tests {
         let mut line = Line::new();
         assert_eq!(typed(&mut line, &[b'x'; LINE_MAX + 1]), []);
         assert_eq!(typed(&mut line, b"\nhelp\n"), [Err(Complaint::TooLong), Ok("help".into())]);
+    }
+
+    #[test]
+    fn complaints_name_the_limits_there_are() {
+        assert!(Complaint::TooLong.as_str().contains(&std::format!("{LINE_MAX}")));
     }
 
     #[test]

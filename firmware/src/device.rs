@@ -36,7 +36,6 @@ mod desk;
 mod guard;
 pub(crate) mod memo;
 mod network;
-#[cfg(not(feature = "esp"))]
 pub(crate) mod stack;
 #[cfg(feature = "emulated")]
 mod trial;
@@ -167,7 +166,14 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         spawner.spawn(network::stay_joined(radio, desk).expect(ONCE));
     }
     spawner.spawn(desk::restart_when_asked(desk).expect(ONCE));
-    spawner.spawn(console::listen(serial, console::Room { node, facts, desk, guard }).expect(ONCE));
+    let room = console::Room {
+        node,
+        facts,
+        desk,
+        #[cfg(feature = "emulated")]
+        guard,
+    };
+    spawner.spawn(console::listen(serial, room).expect(ONCE));
     spawner.spawn(wind(node, guard).expect(ONCE));
     for worker in 0..WORKERS {
         spawner.spawn(work(worker, node, agent).expect(ONCE));
@@ -192,6 +198,13 @@ fn greet(facts: &Facts) {
     } else {
         defmt::info!("started because of: {}", defmt::Display2Format(&facts.past));
     }
+    // tests/size reads this.
+    defmt::info!(
+        "bytes: {=usize} a connection's buffers, {=usize} a stream, {=usize} a task",
+        size_of::<Line>(),
+        Memory::READER_BYTES,
+        Memory::TASK_BYTES
+    );
 }
 
 /// Every task is spawned once, and has memory of its own.

@@ -68,17 +68,20 @@ pub enum BadNetwork {
     Password,
 }
 
+impl BadNetwork {
+    /// What is wrong, and what would be right.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ssid => "the name of a network has 1 to 32 bytes",
+            Self::Password => "a password has 8 to 63 characters; leave it out for an open network",
+        }
+    }
+}
+
 impl fmt::Display for BadNetwork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ssid => write!(f, "the name of a network has 1 to {SSID_MAX} bytes"),
-            Self::Password => {
-                write!(
-                    f,
-                    "a password has {PASSWORD_MIN} to {PASSWORD_MAX} characters; leave it out for an open network"
-                )
-            }
-        }
+        f.write_str(self.as_str())
     }
 }
 
@@ -269,6 +272,8 @@ mod tests {
         assert_eq!(Network::new(&"n".repeat(33), ""), Err(BadNetwork::Ssid));
         assert_eq!(Network::new("a", "1234567"), Err(BadNetwork::Password));
         assert_eq!(Network::new("a", &"p".repeat(64)), Err(BadNetwork::Password));
+        assert!(BadNetwork::Ssid.as_str().contains(&format!("{SSID_MAX}")));
+        assert!(BadNetwork::Password.as_str().contains(&format!("{PASSWORD_MIN} to {PASSWORD_MAX}")));
         for bad in [&b""[..], b"\x05abc", b"\x01\xff", b"\x00", b"\x01a1234"] {
             assert_eq!(Network::from_bytes(bad), None, "{bad:?}");
         }

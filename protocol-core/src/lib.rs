@@ -16,7 +16,7 @@ mod reply;
 mod rpc;
 pub mod time;
 
-pub use agent::{Agent, Artifact, Data, Done, Reference, Said, SkillText, Stopped, TaskCx};
+pub use agent::{Agent, Artifact, Data, Done, Pause, Reference, Said, SkillText, Stopped, TaskCx};
 pub use dialect::Served;
 pub use engine::{Engine, Limits, Piece, Storage};
 pub use model::{Access, FaultKind, Profile, Provider, Skill};

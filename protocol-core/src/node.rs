@@ -7,13 +7,12 @@ use core::{
 };
 
 use crate::{
-    config::HOST_MAX,
     dialect::{self, Choice, Dialect, Method, Served},
     encode::Encoder,
     engine::{self, Cursor, Engine, Page, TaskKey},
-    model::{Call, Fault, FaultKind, Profile, Respond, SendCall},
-    reply::{Place, Reply, Until},
-    rpc::{self, Envelope, RpcId},
+    model::{Call, Fault, FaultKind, History, Profile, Respond, SendCall},
+    reply::{Opening, Place, Reply, Until},
+    rpc::{self, Envelope},
     time::{Clock, HttpDate, Millis, UnixMillis},
 };
 
@@ -75,6 +74,8 @@ impl<'s> Node<'s> {
     }
 
     /// A short borrow of the engine. Nobody holds one across an `await`, so it is always free.
+    // One way to panic instead of forty.
+    #[inline(never)]
     pub(crate) fn engine(&self) -> RefMut<'_, Engine<'s>> {
         self.engine.borrow_mut()
     }
@@ -136,7 +137,7 @@ impl<'s> Node<'s> {
         };
         crate::fmt::debug!("{} in {}", envelope.method.escaped(), dialect.name());
         match self.answer(dialect, method, &envelope, inbound) {
-            Ok(reply) => reply,
+            Ok(opening) => Reply::new(self, envelope.id, dialect, opening),
             Err(fault) => {
                 let as_event = method.is_stream() && dialect.manners.errors_as_events;
                 Reply::fault(self, envelope.id, dialect, fault, as_event)
@@ -150,42 +151,41 @@ impl<'s> Node<'s> {
         method: Method,
         envelope: &Envelope<'_>,
         inbound: &Inbound<'_>,
-    ) -> Result<Reply<'_, 's>, Fault> {
+    ) -> Result<Opening<'_, 's>, Fault> {
         if dialect.manners.insists_on_jsonrpc && !envelope.has_version {
             return Err(rpc::invalid("jsonrpc", "is missing"));
         }
-        let id = envelope.id.clone();
         match (dialect.decode)(method, envelope.params)? {
-            Call::Send(call) => self.send(dialect, id, &call),
-            Call::Get { id: task, history } => {
+            Call::Send(call) => self.send(dialect, &call),
+            Call::Get { id, history } => {
                 let engine = self.engine();
-                let key = engine.find(task).ok_or(NO_TASK)?;
+                let key = engine.find(id).ok_or(NO_TASK)?;
                 let encoder = Encoder::task(rpc::RESULT, dialect.shapes.task, engine.snapshot(key), history);
-                Ok(Reply::document(self, id, dialect, encoder))
+                Ok(Opening::document(encoder))
             }
             Call::List(filter) => {
                 let page = Page::new(&self.engine(), &filter);
-                Ok(Reply::document(self, id, dialect, Encoder::page(rpc::RESULT, dialect.shapes.list, page)))
+                Ok(Opening::document(Encoder::page(rpc::RESULT, dialect.shapes.list, page)))
             }
-            Call::Cancel { id: task } => {
+            Call::Cancel { id } => {
                 let mut engine = self.engine();
-                let key = engine.find(task).ok_or(NO_TASK)?;
+                let key = engine.find(id).ok_or(NO_TASK)?;
                 engine.handle_cancel(self.now(), key)?;
                 let snapshot = engine.snapshot(key);
                 let encoder = Encoder::task(rpc::RESULT, dialect.shapes.task, snapshot, dialect.manners.history);
-                Ok(Reply::document(self, id, dialect, encoder))
+                Ok(Opening::document(encoder))
             }
-            Call::Subscribe { id: task, history } => {
-                let key = self.engine().find(task).ok_or(NO_TASK)?;
+            Call::Subscribe { id, history } => {
+                let key = self.engine().find(id).ok_or(NO_TASK)?;
                 let seen = inbound.last_event_id.and_then(|seen| seen.trim().parse().ok());
-                self.subscribe(dialect, id, key, seen, history)
+                self.subscribe(dialect, key, seen, history)
             }
             Call::PushConfig => Err(Fault::new(FaultKind::PushNotSupported)),
             Call::ExtendedCard => Err(Fault::new(FaultKind::ExtendedCardNotConfigured)),
         }
     }
 
-    fn send(&self, dialect: &'static Dialect, id: RpcId, call: &SendCall<'_>) -> Result<Reply<'_, 's>, Fault> {
+    fn send(&self, dialect: &Dialect, call: &SendCall<'_>) -> Result<Opening<'_, 's>, Fault> {
         let mut engine = self.engine();
         if !engine.has_free_reader() {
             return Err(NO_READER);
@@ -195,25 +195,24 @@ impl<'s> Node<'s> {
         drop(engine);
         let until = match call.respond {
             Respond::Stream => {
-                let from = if dialect.shapes.snapshot.is_some() { sent.upto } else { sent.message };
-                let begin = Cursor::behind(from);
-                return Ok(Reply::stream(self, id, dialect, reader, sent.key, begin, sent.upto, call.history));
+                let is_shown = dialect.shapes.snapshot.is_some();
+                let begin = Cursor::behind(if is_shown { sent.upto } else { sent.message });
+                return Ok(Opening::stream(reader, sent.key, begin, sent.upto, call.history, is_shown));
             }
             Respond::Settled => Until::Settled,
             Respond::SettledOrSlow => Until::SettledOrSlow,
             Respond::Now => Until::Known,
         };
-        Ok(Reply::waiting(self, id, dialect, reader, sent, until, call.history))
+        Ok(Opening::waiting(reader, sent, until, call.history))
     }
 
     fn subscribe(
         &self,
-        dialect: &'static Dialect,
-        id: RpcId,
+        dialect: &Dialect,
         key: TaskKey,
         seen: Option<u64>,
-        history: crate::model::History,
-    ) -> Result<Reply<'_, 's>, Fault> {
+        history: History,
+    ) -> Result<Opening<'_, 's>, Fault> {
         let mut engine = self.engine();
         let now = engine.snapshot(key);
         let slot = engine.slot(key).ok_or(NO_TASK)?;
@@ -228,12 +227,12 @@ impl<'s> Node<'s> {
         }
         let reader = Place::new(self, engine.handle_reader(key).ok_or(NO_READER)?);
         drop(engine);
-        let stream = Reply::stream(self, id, dialect, reader, key, Cursor::behind(now.upto), now.upto, history);
-        Ok(match seen {
-            Some(seen) => stream.resuming(Cursor::behind(seen)),
-            None if dialect.shapes.snapshot.is_none() => stream.resuming(Cursor::START),
-            None => stream,
-        })
+        let (cursor, is_shown) = match seen {
+            Some(seen) => (Cursor::behind(seen), false),
+            None if dialect.shapes.snapshot.is_none() => (Cursor::START, false),
+            None => (Cursor::behind(now.upto), true),
+        };
+        Ok(Opening::stream(reader, key, cursor, now.upto, history, is_shown))
     }
 
     /// A JSON-RPC error for a request that never became one: too large, of the wrong type, one too many.
@@ -244,7 +243,7 @@ impl<'s> Node<'s> {
 
     /// The card, for a client that reached us as `host`.
     pub fn card(&self, host: &str) -> Reply<'_, 's> {
-        Reply::card(self, PublicUrl::new(self.identity.url, host))
+        Reply::card(self, host)
     }
 
     /// A number that changes when the card does.
@@ -268,24 +267,3 @@ impl<'s> Node<'s> {
 
 const NO_TASK: Fault = Fault::new(FaultKind::TaskNotFound);
 const NO_READER: Fault = Fault::busy("too many answers are being waited for");
-
-/// Where clients reach the agent: what was configured, else the host that the client asked.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct PublicUrl<'s> {
-    configured: Option<&'s str>,
-    host: heapless::String<HOST_MAX>,
-}
-
-impl<'s> PublicUrl<'s> {
-    pub(crate) fn new(configured: Option<&'s str>, host: &str) -> Self {
-        // A host that is too long is no host of ours; the edge refuses it before it gets here.
-        Self { configured, host: heapless::String::try_from(host).unwrap_or_default() }
-    }
-
-    pub(crate) fn parts(&self) -> [&str; 3] {
-        match self.configured {
-            Some(url) => ["", url, ""],
-            None => ["http://", &self.host, "/"],
-        }
-    }
-}

@@ -12,7 +12,7 @@ use crate::{
     engine::{Cursor, Engine, ReaderKey, Sent, Snapshot, TaskKey},
     log::{Kind, Stamp},
     model::{Fault, FaultKind, History},
-    node::{Node, PublicUrl},
+    node::Node,
     rpc::{self, RpcId},
     time::Millis,
 };
@@ -47,7 +47,6 @@ pub struct Reply<'n, 's> {
     id: RpcId,
     dialect: &'static Dialect,
     fault: Option<Fault>,
-    url: PublicUrl<'s>,
     reader: Option<Place<'n, 's>>,
     /// When to say that we are still here.
     keepalive_at: Millis,
@@ -84,23 +83,44 @@ struct Stream {
     next_chunk: Option<(u16, u32)>,
 }
 
-impl<'n, 's> Reply<'n, 's> {
-    fn new(node: &'n Node<'s>, id: RpcId, dialect: &'static Dialect, stage: Stage) -> Self {
-        Self {
-            node,
-            id,
-            dialect,
-            fault: None,
-            url: PublicUrl::default(),
-            reader: None,
-            keepalive_at: node.now().after(KEEPALIVE),
-            is_stream: false,
-            stage,
-        }
+/// How an answer begins.
+pub(crate) struct Opening<'n, 's> {
+    stage: Stage,
+    reader: Option<Place<'n, 's>>,
+    is_stream: bool,
+}
+
+impl<'n, 's> Opening<'n, 's> {
+    /// With a document that is ready.
+    pub(crate) fn document(encoder: Encoder) -> Self {
+        Self { stage: Stage::Document(encoder), reader: None, is_stream: false }
     }
 
-    pub(crate) fn document(node: &'n Node<'s>, id: RpcId, dialect: &'static Dialect, encoder: Encoder) -> Self {
-        Self::new(node, id, dialect, Stage::Document(encoder))
+    /// With a wait.
+    pub(crate) fn waiting(reader: Place<'n, 's>, sent: Sent, until: Until, history: History) -> Self {
+        Self { stage: Stage::Waiting { sent, until, history }, reader: Some(reader), is_stream: false }
+    }
+
+    /// With the first event of a stream: what the task looked like at `begun`, if the dialect shows that, then what
+    /// comes behind `cursor`.
+    pub(crate) fn stream(
+        reader: Place<'n, 's>,
+        key: TaskKey,
+        cursor: Cursor,
+        begun: Stamp,
+        history: History,
+        snapshot_due: bool,
+    ) -> Self {
+        let stream = Stream { key, cursor, begun, history, snapshot_due, missed: false, next_chunk: None };
+        Self { stage: Stage::Between(stream), reader: Some(reader), is_stream: true }
+    }
+}
+
+impl<'n, 's> Reply<'n, 's> {
+    pub(crate) fn new(node: &'n Node<'s>, id: RpcId, dialect: &'static Dialect, opening: Opening<'n, 's>) -> Self {
+        let Opening { stage, reader, is_stream } = opening;
+        let keepalive_at = node.now().after(KEEPALIVE);
+        Self { node, id, dialect, fault: None, reader, keepalive_at, is_stream, stage }
     }
 
     pub(crate) fn fault(
@@ -112,52 +132,13 @@ impl<'n, 's> Reply<'n, 's> {
     ) -> Self {
         crate::fmt::info!("refused: {}: {} {}", dialect.faults[fault.kind as usize].name, fault.field, fault.why);
         let outer = if as_event { rpc::ERROR_EVENT } else { rpc::ERROR };
-        let encoder = Encoder::plain(outer, dialect.shapes.error_data);
-        Self { fault: Some(fault), is_stream: as_event, ..Self::document(node, id, dialect, encoder) }
+        let opening = Opening::document(Encoder::plain(outer, dialect.shapes.error_data));
+        Self { fault: Some(fault), is_stream: as_event, ..Self::new(node, id, dialect, opening) }
     }
 
-    pub(crate) fn card(node: &'n Node<'s>, url: PublicUrl<'s>) -> Self {
+    pub(crate) fn card(node: &'n Node<'s>, host: &str) -> Self {
         let dialect = crate::dialect::fallback(node.identity.served, None);
-        let stage = Stage::Document(Encoder::plain(CARD, &[]));
-        Self { url, ..Self::new(node, RpcId::new(), dialect, stage) }
-    }
-
-    pub(crate) fn waiting(
-        node: &'n Node<'s>,
-        id: RpcId,
-        dialect: &'static Dialect,
-        reader: Place<'n, 's>,
-        sent: Sent,
-        until: Until,
-        history: History,
-    ) -> Self {
-        let stage = Stage::Waiting { sent, until, history };
-        Self { reader: Some(reader), ..Self::new(node, id, dialect, stage) }
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "two callers, and each argument is a plain value of its own type")]
-    pub(crate) fn stream(
-        node: &'n Node<'s>,
-        id: RpcId,
-        dialect: &'static Dialect,
-        reader: Place<'n, 's>,
-        key: TaskKey,
-        cursor: Cursor,
-        begun: Stamp,
-        history: History,
-    ) -> Self {
-        let snapshot_due = dialect.shapes.snapshot.is_some();
-        let stream = Stream { key, cursor, begun, history, snapshot_due, missed: false, next_chunk: None };
-        Self { reader: Some(reader), is_stream: true, ..Self::new(node, id, dialect, Stage::Between(stream)) }
-    }
-
-    /// The stream goes on behind `cursor` instead of showing the task first.
-    pub(crate) fn resuming(mut self, cursor: Cursor) -> Self {
-        if let Stage::Between(stream) = &mut self.stage {
-            stream.cursor = cursor;
-            stream.snapshot_due = false;
-        }
-        self
+        Self::new(node, RpcId::new(), dialect, Opening::document(Encoder::card(CARD, host)))
     }
 
     /// Whether this is a stream of events; if not, it is one JSON document.
@@ -336,7 +317,7 @@ impl<'n, 's> Reply<'n, 's> {
             profile: &self.node.identity.profile,
             rpc_id: &self.id,
             fault: self.fault.as_ref(),
-            url: &self.url,
+            url: self.node.identity.url,
             serves: self.node.identity.served,
         }
     }

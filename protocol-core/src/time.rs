@@ -38,54 +38,60 @@ impl UnixMillis {
         for character in characters {
             text.push(character).ok()?;
         }
-        let (date, rest) = (text.get(..10)?, text.get(10..)?);
-        let rest = rest.strip_prefix(['T', 't', ' '])?;
-        let (time, rest) = (rest.get(..8)?, rest.get(8..)?);
-        let [year, month, day] = split3(date, '-')?;
-        let [hour, minute, second] = split3(time, ':')?;
-        if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 || second > 60 {
+        let text = text.as_bytes();
+        let (date, time) = (text.get(..10)?, text.get(11..19)?);
+        let is_separated = matches!(date, [.., b'-', _, _, b'-', _, _])
+            && matches!(text.get(10), Some(b'T' | b't' | b' '))
+            && matches!(time, [_, _, b':', _, _, b':', _, _]);
+        let [year, month, day] = [number(&date[..4])?, number(&date[5..7])?, number(&date[8..])?];
+        let [hour, minute, second] = [number(&time[..2])?, number(&time[3..5])?, number(&time[6..])?];
+        let is_possible =
+            (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second < 61;
+        // A day before 1970 may still be one of 1970 elsewhere.
+        if !is_separated || !is_possible || year < 1969 {
             return None;
         }
-        let (millis, rest) = match rest.strip_prefix('.') {
-            None => (0, rest),
-            Some(fraction) => {
-                let end = fraction.find(|c: char| !c.is_ascii_digit())?;
-                let digits = fraction.get(..end.min(3)).filter(|digits| !digits.is_empty())?;
-                let scale = [100, 10, 1].get(digits.len().checked_sub(1)?)?;
-                (digits.parse::<i64>().ok()?.checked_mul(*scale)?, fraction.get(end..)?)
+        let (millis, offset) = match text.get(19..)? {
+            [b'.', fraction @ ..] => {
+                let (digits, offset) = fraction.split_at(fraction.iter().position(|byte| !byte.is_ascii_digit())?);
+                let scale = [100, 10].get(digits.len().checked_sub(1)?).unwrap_or(&1);
+                (number(&digits[..digits.len().min(3)])? * scale, offset)
             }
+            offset => (0, offset),
         };
-        let offset_minutes = match rest {
-            "Z" | "z" => 0,
-            _ => {
-                let (sign, rest) = (rest.get(..1)?, rest.get(1..)?);
-                let (hours, minutes) = rest.split_once(':')?;
-                let minutes = number(hours)?.checked_mul(60)?.checked_add(number(minutes)?)?;
+        // From 1969 on: 32 bits of minutes end behind the year 9999.
+        let minutes = (days_from_civil(year, month, day) - (EPOCH - 365)) * 1440 + hour * 60 + minute;
+        let minutes = match *offset {
+            [b'Z' | b'z'] => minutes,
+            [sign, ref hours @ .., b':', tens, ones] if hours.len() == 2 => {
+                let offset = number(hours)? * 60 + number(&[tens, ones])?;
                 match sign {
-                    "+" => minutes,
-                    "-" => minutes.checked_neg()?,
+                    b'+' => minutes.checked_sub(offset)?,
+                    b'-' => minutes + offset,
                     _ => return None,
                 }
             }
+            _ => return None,
         };
-        let minutes = days_from_civil(year, month, day)
-            .checked_mul(24)?
-            .checked_add(hour)?
-            .checked_mul(60)?
-            .checked_add(minute)?
-            .checked_sub(offset_minutes)?;
-        let total = minutes.checked_mul(60)?.checked_add(second)?.checked_mul(1000)?.checked_add(millis)?;
-        u64::try_from(total).ok().map(Self)
+        let minutes = minutes.checked_sub(365 * 1440)?;
+        Some(Self(u64::from(minutes) * 60_000 + u64::from(second * 1000 + millis)))
+    }
+
+    /// Whole days since 1970, and the milliseconds behind them.
+    fn split(self) -> (u32, u32) {
+        const DAY: u64 = 86_400_000;
+        // A clock that counts more than four billion days is wrong anyway.
+        ((self.0 / DAY) as u32, (self.0 % DAY) as u32)
     }
 }
 
 impl fmt::Display for UnixMillis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (seconds, millis) = (self.0 / 1000, self.0 % 1000);
-        let (days, second) = (seconds / 86_400, seconds % 86_400);
+        let (days, millis) = self.split();
         let (year, month, day) = civil_from_days(days);
-        let (hour, minute) = (second / 3600, second / 60 % 60);
-        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{:02}.{millis:03}Z", second % 60)
+        let (seconds, millis) = (millis / 1000, millis % 1000);
+        let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
     }
 }
 
@@ -97,44 +103,40 @@ impl fmt::Display for HttpDate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
         const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-        let seconds = self.0.0 / 1000;
-        let (days, second) = (seconds / 86_400, seconds % 86_400);
+        let (days, millis) = self.0.split();
         let (year, month, day) = civil_from_days(days);
+        let seconds = millis / 1000;
         let weekday = DAYS[(days % 7) as usize];
         let month = MONTHS[(month as usize).saturating_sub(1) % 12];
-        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
         write!(f, "{weekday}, {day:02} {month} {year:04} {hour:02}:{minute:02}:{second:02} GMT")
     }
 }
 
-fn split3(text: &str, separator: char) -> Option<[i64; 3]> {
-    let mut parts = text.split(separator);
-    let all = [number(parts.next()?)?, number(parts.next()?)?, number(parts.next()?)?];
-    parts.next().is_none().then_some(all)
+/// The value of digits and nothing else, few enough not to overflow.
+fn number(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + u32::from(byte - b'0')))
 }
 
-fn number(digits: &str) -> Option<i64> {
-    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
-}
+/// Days from 0000-03-01 to 1970-01-01.
+const EPOCH: u32 = 719_468;
 
-/// Days since 1970-01-01 of a date in the Gregorian calendar, years counted from March so that leap days come last.
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+/// Days since 0000-03-01 of a date in the Gregorian calendar, years counted from March so that leap days come last.
+fn days_from_civil(year: u32, month: u32, day: u32) -> u32 {
     let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+    year * 365 + year / 4 - year / 100 + year / 400 + day_of_year
 }
 
-fn civil_from_days(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
+fn civil_from_days(days: u32) -> (u32, u32, u32) {
+    let shifted = days.saturating_add(EPOCH);
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
     let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    let year = era * 400 + year_of_era + u32::from(month <= 2);
     (year, month, day)
 }
 
@@ -157,6 +159,7 @@ mod tests {
             (951_782_400_000, "2000-02-29T00:00:00.000Z"),
             (1_767_225_600_123, "2026-01-01T00:00:00.123Z"),
             (4_107_542_399_000, "2100-02-28T23:59:59.000Z"),
+            (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
         ] {
             assert_eq!(UnixMillis(millis).to_string(), text);
             assert_eq!(parse(text), Some(millis));
@@ -168,6 +171,8 @@ mod tests {
     fn reads_offsets_and_fractions_and_refuses_the_rest() {
         assert_eq!(parse("2026-01-01T01:30:00+01:30"), Some(1_767_225_600_000));
         assert_eq!(parse("2025-12-31T23:00:00.5-01:00"), Some(1_767_225_600_500));
+        assert_eq!(parse("1969-12-31T23:00:00-01:00"), Some(0));
+        assert_eq!(parse("9999-12-31T23:59:60-99:99"), Some(253_402_300_800_000 + 99 * 3_660_000));
         assert_eq!(parse("2026-01-01T00:00:00.123456789Z"), Some(1_767_225_600_123));
         for bad in [
             "",
@@ -177,7 +182,12 @@ mod tests {
             "2026-01-01T24:00:00Z",
             "2026-01-01T00:00:00",
             "2026-01-01T00:00:00.Z",
+            "2026-01-01T00:00:00Zz",
+            "2026-01-01T00:00:00+123:00",
+            "2026-01-01T00:00:00+01:3°",
             "1969-12-31T23:59:59Z",
+            "1970-01-01T00:00:00+00:01",
+            "0000-01-01T00:00:00Z",
             "2026-01-01T00:00:00+1",
             "+026-01-01T00:00:00Z",
             "2026-01-01T00:00:00Z and then some more text that does not fit",

@@ -128,12 +128,12 @@ def crates(image, sections, symbols, blobs):
 
 def crate_of_frames(paths):
     """`paths` are the innermost function's first."""
-    inlined = [path for path in paths if not re.search(r"/library/(core|alloc|std)/", path)]
+    inlined = [path for path in paths if not re.search(r"\blibrary/(core|alloc|std)/", path)]
     path = (inlined or paths)[0]
     for pattern in (
-        r"/library/([\w-]+)/",  # what comes with the compiler
-        r"/([\w-]+)-\d+\.\d+\.\d+[^/]*/",  # a package of a registry
-        r"/(protocol-core|firmware)/src/",
+        r"\blibrary/([\w-]+)/",  # what comes with the compiler
+        r"(?:^|/)([\w-]+)-\d+\.\d+\.\d+[^/]*/",  # a package of a registry
+        r"\b(protocol-core|firmware)/src/",
     ):
         if found := re.search(pattern, path):
             return found[1].replace("-", "_")

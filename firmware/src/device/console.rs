@@ -1,14 +1,14 @@
 //! The serial console at work.
 
-use core::fmt::Write as _;
-
 use embedded_io_async::{Read as _, Write as _};
 use protocol_core::Node;
 
-use super::{desk::Desk, guard::Guard, network};
+use super::{desk::Desk, network};
+#[cfg(feature = "emulated")]
+use super::{guard::Guard, trial};
 use crate::{
     board::{Board as _, Key, here},
-    console::{self, Command, Line, Trial},
+    console::{self, Command, Line},
     status::{Facts, Status},
 };
 
@@ -17,6 +17,7 @@ pub(super) struct Room {
     pub(super) node: &'static Node<'static>,
     pub(super) facts: &'static Facts,
     pub(super) desk: &'static Desk,
+    #[cfg(feature = "emulated")]
     pub(super) guard: &'static Guard,
 }
 
@@ -33,10 +34,18 @@ pub(super) async fn listen(mut serial: here::Serial, room: Room) -> ! {
                 tell_status(&mut serial, &room).await;
                 continue;
             }
+            #[cfg(feature = "emulated")]
+            Ok(Command::Trial(trial)) => {
+                trial::run(trial, &room, &mut serial).await;
+                continue;
+            }
             Ok(command) => room.obey(command).await,
-            Err(complaint) => say(format_args!("{complaint}\r\n")),
+            Err(complaint) => complaint.as_str(),
         };
-        let _ = serial.write_all(answer.as_bytes()).await;
+        // Whoever does not listen misses it.
+        for part in [answer, "\r\n"] {
+            let _ = serial.write_all(part.as_bytes()).await;
+        }
     }
 }
 
@@ -46,30 +55,19 @@ async fn tell_status(serial: &mut here::Serial, room: &Room) {
     loop {
         match status.fill(&mut piece) {
             0 => return,
-            // Whoever does not listen misses it.
             filled => drop(serial.write_all(&piece[..filled]).await),
         }
     }
 }
 
-type Answer = heapless::String<{ console::HELP.len() }>;
-
-fn say(text: core::fmt::Arguments<'_>) -> Answer {
-    let mut answer = Answer::new();
-    // cannot fail: help is the longest that is said.
-    let _ = answer.write_fmt(text);
-    answer
-}
-
 impl Room {
-    async fn obey(&self, command: Command<'_>) -> Answer {
+    /// Does what was asked for, and says what came of it.
+    async fn obey(&self, command: Command<'_>) -> &'static str {
         let done = match command {
-            Command::Help => return say(format_args!("{}", console::HELP)),
-            Command::Wifi(_) | Command::ForgetWifi if !self.desk.has_radio => {
-                return say(format_args!("there is no radio on this board\r\n"));
-            }
+            Command::Help => return console::HELP,
+            Command::Wifi(_) | Command::ForgetWifi if !self.desk.has_radio => return "there is no radio on this board",
             Command::Wifi(_) | Command::ForgetWifi if network::built_in().is_some() => {
-                return say(format_args!("this image was built for one network, and joins no other\r\n"));
+                return "this image was built for one network, and joins no other";
             }
             Command::Wifi(network) => {
                 let kept = self.desk.store.save(Key::WIFI, &network.to_bytes()).await;
@@ -80,16 +78,11 @@ impl Room {
                 self.desk.network.signal(None);
                 self.desk.store.forget(Key::WIFI).await
             }
-            Command::TimeServer(Some(server)) => match network::time_server(server) {
-                Some(_) => {
-                    let kept = self.desk.store.save(Key::TIME_SERVER, server.as_bytes()).await;
-                    self.desk.time_server.signal(());
-                    kept
-                }
-                None => return say(format_args!("that is no ADDRESS[:PORT]\r\n")),
-            },
-            Command::TimeServer(None) => {
-                let kept = self.desk.store.forget(Key::TIME_SERVER).await;
+            Command::TimeServer(Some(server)) if network::time_server(server).is_none() => {
+                return "that is no ADDRESS[:PORT]";
+            }
+            Command::TimeServer(server) => {
+                let kept = self.desk.store.save(Key::TIME_SERVER, server.unwrap_or_default().as_bytes()).await;
                 self.desk.time_server.signal(());
                 kept
             }
@@ -97,34 +90,8 @@ impl Room {
                 self.desk.reboot();
                 Ok(())
             }
-            Command::Trial(trial) => return self.try_out(trial).await,
-            Command::Status => Ok(()),
+            Command::Status | Command::Trial(_) => return console::Complaint::Unknown.as_str(),
         };
-        match done {
-            Ok(()) => say(format_args!("ok\r\n")),
-            Err(trouble) => say(format_args!("{trouble}\r\n")),
-        }
-    }
-
-    #[cfg(not(feature = "emulated"))]
-    async fn try_out(&self, _: Trial) -> Answer {
-        say(format_args!("{}\r\n", console::Complaint::Unknown))
-    }
-
-    #[cfg(feature = "emulated")]
-    async fn try_out(&self, trial: Trial) -> Answer {
-        match trial {
-            Trial::Panic => panic!("somebody asked for a \"panic\""),
-            Trial::Overflow => {
-                super::trial::overflow(0);
-                say(format_args!("the stack has no end\r\n"))
-            }
-            Trial::Hang => super::trial::hang(),
-            Trial::Stall => {
-                self.guard.stall();
-                say(format_args!("ok\r\n"))
-            }
-            Trial::Bench => super::trial::bench(self.node).await,
-        }
+        done.map_or_else(|trouble| trouble.0, |()| "ok")
     }
 }

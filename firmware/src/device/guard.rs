@@ -24,6 +24,7 @@ const SLACK: Millis = Millis(30_000);
 /// All that is watched.
 pub(super) struct Guard {
     loops: Loops<COUNT>,
+    /// The network's loop is to look as if it stood still, for a test.
     is_stalled: Cell<bool>,
 }
 
@@ -52,7 +53,6 @@ impl Guard {
         }
     }
 
-    /// Makes the network's loop look as if it stood still, for a test.
     #[cfg(feature = "emulated")]
     pub(super) fn stall(&self) {
         self.is_stalled.set(true);

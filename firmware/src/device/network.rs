@@ -75,7 +75,7 @@ pub(super) fn built_in() -> Option<Network> {
     match Network::new(ssid, option_env!("MOTE_WIFI_PASSWORD").unwrap_or("")) {
         Ok(network) => Some(network),
         Err(bad) => {
-            defmt::error!("MOTE_WIFI_SSID and MOTE_WIFI_PASSWORD: {}", defmt::Display2Format(&bad));
+            defmt::error!("MOTE_WIFI_SSID and MOTE_WIFI_PASSWORD: {=str}", bad.as_str());
             None
         }
     }

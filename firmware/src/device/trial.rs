@@ -2,19 +2,39 @@
 
 use core::{fmt::Write as _, hint::black_box};
 
+use embedded_io_async::Write as _;
 use protocol_core::{Inbound, Node};
 
-use crate::board::here;
+use super::console::Room;
+use crate::{board::here, console::Trial};
+
+/// Does it, and says what came of it where something is left to say.
+pub(super) async fn run(trial: Trial, room: &Room, serial: &mut here::Serial) {
+    let mut answer = Answer::new();
+    match trial {
+        Trial::Panic => panic!("somebody asked for a \"panic\""),
+        Trial::Overflow => drop(black_box(overflow(0))),
+        Trial::Hang => hang(),
+        Trial::Stall => room.guard.stall(),
+        Trial::Bench => answer = bench(room.node).await,
+        // cannot fail: a number is shorter.
+        Trial::Count => drop(write!(answer, "{}", here::busy_instructions())),
+    }
+    let _ = serial.write_all(answer.as_bytes()).await;
+    let _ = serial.write_all(b"\r\n").await;
+}
+
+type Answer = heapless::String<128>;
 
 /// Goes deeper than there is stack.
 #[inline(never)]
-pub(super) fn overflow(depth: u32) -> u32 {
+fn overflow(depth: u32) -> u32 {
     let room = black_box([depth; 64]);
     if depth == u32::MAX { 0 } else { overflow(depth + 1) ^ room[depth as usize % 64] }
 }
 
 /// Does nothing, for ever, and lets nobody else do anything.
-pub(super) fn hang() -> ! {
+fn hang() -> ! {
     loop {
         core::hint::spin_loop();
     }
@@ -25,7 +45,7 @@ const CALLS: u32 = 20;
 /// Counts what `read temperature` takes from the bytes of the request to the bytes of the answer, without the network.
 ///
 /// Only an emulator that counts time in instructions gives a number that means something.
-pub(super) async fn bench(node: &'static Node<'static>) -> heapless::String<{ crate::console::HELP.len() }> {
+async fn bench(node: &'static Node<'static>) -> Answer {
     const SEND: &str = r#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"b","role":"ROLE_USER","parts":[{"text":"read temperature"}]}}}"#;
     const CARD: &str = "mote.local";
 
@@ -46,11 +66,11 @@ pub(super) async fn bench(node: &'static Node<'static>) -> heapless::String<{ cr
     }
     let card = here::busy_instructions() - begun;
     let calls = u64::from(CALLS);
-    let mut answer = heapless::String::new();
-    // cannot fail: it is shorter than help.
+    let mut answer = Answer::new();
+    // cannot fail: three numbers and their names are shorter.
     let _ = write!(
         answer,
-        "{{\"instructionsPerSend\":{},\"instructionsPerCard\":{},\"bytesPerSend\":{}}}\r\n",
+        "{{\"instructionsPerSend\":{},\"instructionsPerCard\":{},\"bytesPerSend\":{}}}",
         sent / calls,
         card / calls,
         bytes / CALLS as usize

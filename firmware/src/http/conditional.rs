@@ -29,7 +29,8 @@ fn names_tag(list: &str, etag: &str) -> bool {
 /// `Last-Modified` sends no other.
 fn date_order(date: &str) -> Option<(u16, usize, u8, &str)> {
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let mut words = date.strip_suffix(" GMT")?.split_once(", ")?.1.split(' ');
+    let mut words = date.strip_suffix(" GMT")?.split(' ');
+    words.next()?.strip_suffix(',')?;
     let day = words.next()?.parse().ok()?;
     let month = words.next()?;
     let month = MONTHS.iter().position(|name| *name == month)?;

@@ -4,7 +4,7 @@ use core::fmt;
 
 use serde::Serialize;
 
-use super::{Stopped, TaskCx};
+use super::{Pause, TaskCx};
 use crate::{
     engine::{Chunk, Piece},
     json::Json,
@@ -49,20 +49,20 @@ impl<'t, 'n, 's> Artifact<'t, 'n, 's> {
     ///
     /// # Errors
     /// If the task is no longer ours.
-    pub async fn text(self, text: fmt::Arguments<'_>) -> Result<(), Stopped> {
-        self.parts(&[Piece::Text(text)]).await
+    pub fn text(self, text: fmt::Arguments<'_>) -> Pause<'t, 'n, 's> {
+        self.parts(&[Piece::Text(text)])
     }
 
     /// Sends parts of any kind.
     ///
     /// # Errors
     /// If the task is no longer ours.
-    pub async fn parts(self, parts: &[Piece<'_>]) -> Result<(), Stopped> {
+    pub fn parts(self, parts: &[Piece<'_>]) -> Pause<'t, 'n, 's> {
         let Self { task, name, description, append, last } = self;
         let chunk = Chunk { artifact: name, description, append, last, parts };
         let told = task.node.engine().record_chunk(task.now(), task.key, &chunk);
-        task.told(told.map(|_| ()))?;
-        task.yield_now().await
+        let told = task.told(told.map(|_| ()));
+        task.pause(told)
     }
 }
 

@@ -23,7 +23,7 @@ mod work;
 
 pub use artifact::{Artifact, Data};
 pub use asked::{Reference, Said, SkillText};
-pub use task::TaskCx;
+pub use task::{Pause, TaskCx};
 
 /// Does the work of tasks.
 pub trait Agent {

@@ -1,6 +1,10 @@
 //! What an agent does to its task.
 
-use core::{fmt, future::poll_fn, task::Poll};
+use core::{
+    fmt,
+    pin::Pin,
+    task::{Context, Poll},
+};
 
 use super::{Artifact, Done, SkillText, Stopped, asked::text_of};
 use crate::{
@@ -47,18 +51,18 @@ impl<'n, 's> TaskCx<'n, 's> {
     ///
     /// # Errors
     /// If the task is no longer ours.
-    pub async fn working(&mut self) -> Result<(), Stopped> {
-        self.status(TaskState::Working, &[])?;
-        self.yield_now().await
+    pub fn working(&mut self) -> Pause<'_, 'n, 's> {
+        let told = self.status(TaskState::Working, &[]);
+        self.pause(told)
     }
 
     /// Moves the task to working and says what is going on.
     ///
     /// # Errors
     /// If the task is no longer ours.
-    pub async fn progress(&mut self, text: fmt::Arguments<'_>) -> Result<(), Stopped> {
-        self.status(TaskState::Working, &[Piece::Text(text)])?;
-        self.yield_now().await
+    pub fn progress(&mut self, text: fmt::Arguments<'_>) -> Pause<'_, 'n, 's> {
+        let told = self.status(TaskState::Working, &[Piece::Text(text)]);
+        self.pause(told)
     }
 
     /// An artifact to add to, by its name.
@@ -70,29 +74,10 @@ impl<'n, 's> TaskCx<'n, 's> {
     ///
     /// # Errors
     /// If the task is no longer ours.
-    pub async fn sleep(&mut self, span: Millis) -> Result<(), Stopped> {
-        if self.state() == Some(TaskState::Submitted) {
-            self.status(TaskState::Working, &[])?;
-        }
-        let until = self.now().after(span);
-        if span > Millis(0) {
-            self.node.engine().wait_until(self.worker, until);
-        }
-        let mut first = true;
-        poll_fn(|cx| {
-            // Even a sleep of no time lets others run.
-            if !core::mem::take(&mut first) && self.node.now() >= until {
-                return Poll::Ready(());
-            }
-            if self.node.now() >= until {
-                cx.waker().wake_by_ref();
-            } else {
-                self.node.engine().wait_until(self.worker, until);
-            }
-            Poll::Pending
-        })
-        .await;
-        self.check()
+    pub fn sleep(&mut self, span: Millis) -> Pause<'_, 'n, 's> {
+        let is_new = self.state() == Some(TaskState::Submitted);
+        let told = if is_new { self.status(TaskState::Working, &[]) } else { Ok(()) };
+        Pause { until: self.now().after(span), ..self.pause(told) }
     }
 
     /// Asks the client for input; its answer starts another run.
@@ -185,17 +170,42 @@ impl<'n, 's> TaskCx<'n, 's> {
         if self.node.engine().may_go_on(self.worker, self.key) { Ok(()) } else { Err(Stopped) }
     }
 
-    /// Lets others run: readers get to see what was written.
-    pub(super) async fn yield_now(&mut self) -> Result<(), Stopped> {
-        let mut yielded = false;
-        poll_fn(|cx| {
-            if core::mem::replace(&mut yielded, true) {
-                return Poll::Ready(());
-            }
+    /// Lets others run.
+    pub(super) fn pause(&self, told: Result<(), Stopped>) -> Pause<'_, 'n, 's> {
+        Pause { task: self, told, until: Millis(0), is_begun: false }
+    }
+}
+
+/// Lets others run, for a moment or until a time: readers get to see what was written.
+///
+/// It holds no more than it needs: what was written may go while an agent waits here.
+#[must_use = "what was written is written, but others want to run: await it"]
+pub struct Pause<'t, 'n, 's> {
+    task: &'t TaskCx<'n, 's>,
+    told: Result<(), Stopped>,
+    until: Millis,
+    is_begun: bool,
+}
+
+impl Future for Pause<'_, '_, '_> {
+    type Output = Result<(), Stopped>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let is_begun = core::mem::replace(&mut self.is_begun, true);
+        let Self { task, told, until, .. } = *self;
+        if told.is_err() {
+            return Poll::Ready(told);
+        }
+        let is_due = task.now() >= until;
+        if is_due && is_begun {
+            return Poll::Ready(task.check());
+        }
+        // Even a pause of no time lets others run.
+        if is_due {
             cx.waker().wake_by_ref();
-            Poll::Pending
-        })
-        .await;
-        self.check()
+        } else {
+            task.node.engine().wait_until(task.worker, until);
+        }
+        Poll::Pending
     }
 }

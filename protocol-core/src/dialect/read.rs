@@ -12,22 +12,33 @@ pub(super) fn members<'a, const N: usize>(
     names: [&'static str; N],
     field: &'static str,
 ) -> Result<[Option<Json<'a>>; N], Fault> {
+    let mut found = [None; N];
+    pick(object, &names, &mut found, field)?;
+    Ok(found)
+}
+
+/// As [`members`], for any number of them: this is where the code is.
+fn pick<'a>(
+    object: Json<'a>,
+    names: &[&'static str],
+    found: &mut [Option<Json<'a>>],
+    field: &'static str,
+) -> Result<(), Fault> {
     if object.kind() != Kind::Object {
         return Err(Fault::params(field, "must be an object"));
     }
-    let mut found = [None; N];
-    let mut seen = [false; N];
+    let mut seen = 0u32;
     for (key, value) in object.members() {
-        let matching =
-            names.iter().zip(found.iter_mut()).zip(seen.iter_mut()).find(|((name, _), _)| is_name(key, name));
-        let Some(((name, place), seen)) = matching else { continue };
-        if *seen {
+        let mut places = names.iter().zip(found.iter_mut()).zip(0..);
+        let Some(((name, place), number)) = places.find(|((name, _), _)| is_name(key, name)) else { continue };
+        let bit = 1u32.wrapping_shl(number);
+        if seen & bit != 0 {
             return Err(Fault::params(name, "stands there twice"));
         }
-        *seen = true;
+        seen |= bit;
         *place = (value.kind() != Kind::Null).then_some(value);
     }
-    Ok(found)
+    Ok(())
 }
 
 /// Whether a key is the name, in camelCase or, as ProtoJSON readers take it too, in snake_case.

@@ -5,12 +5,12 @@ use super::{
     out::{Bookmark, Out},
 };
 use crate::{
+    config::HOST_MAX,
     dialect::{Dialect, Served},
     engine::{Cursor, Engine, Page, Slot, Snapshot, TaskKey},
     json::Sink,
     log::{Item, Items, Kind, Stamp, Tag},
     model::{Access, Fault, History, Profile},
-    node::PublicUrl,
 };
 
 /// What a template is run against.
@@ -20,7 +20,8 @@ pub(crate) struct Scene<'a, 's> {
     pub(crate) profile: &'a Profile<'a>,
     pub(crate) rpc_id: &'a str,
     pub(crate) fault: Option<&'a Fault>,
-    pub(crate) url: &'a PublicUrl<'s>,
+    /// Where clients reach the agent, if that was configured.
+    pub(crate) url: Option<&'a str>,
     pub(crate) serves: Served,
 }
 
@@ -58,15 +59,13 @@ pub(crate) struct Encoder {
     pub(super) snapshot: Snapshot,
     history: History,
     pub(super) shows_artifacts: bool,
-    pub(super) page: Option<Page>,
+    pub(super) subject: Subject,
     /// The record that fields speak of.
     pub(super) record: Cursor,
     /// The chunk whose parts are being sent, when a whole artifact is.
     chunk: Cursor,
     /// The present part: its content, and the place behind it.
     pub(super) part: Option<(Item, Items)>,
-    /// Messages of the history that are passed over.
-    passed_over: u32,
     /// This event ends the stream.
     pub(super) is_final: bool,
     /// This chunk replaces what came before, because the reader missed some.
@@ -77,6 +76,30 @@ pub(crate) struct Encoder {
     pub(super) word: usize,
     words: List,
     interface: usize,
+}
+
+/// What a document is about.
+pub(super) enum Subject {
+    /// One task, or none.
+    Task,
+    /// Some of many.
+    Page(Page),
+    /// The agent, as the client that asked this host shall see it.
+    Card(heapless::String<HOST_MAX>),
+}
+
+impl Subject {
+    pub(super) const fn page(&self) -> Option<&Page> {
+        if let Self::Page(page) = self { Some(page) } else { None }
+    }
+
+    const fn page_mut(&mut self) -> Option<&mut Page> {
+        if let Self::Page(page) = self { Some(page) } else { None }
+    }
+
+    pub(super) fn host(&self) -> &str {
+        if let Self::Card(host) = self { host } else { "" }
+    }
 }
 
 impl Encoder {
@@ -94,10 +117,17 @@ impl Encoder {
     pub(crate) fn page(outer: Ops, body: Ops, page: Page) -> Self {
         let none = Snapshot { key: TaskKey::NONE, upto: page.upto };
         let (history, shows_artifacts) = (page.history, page.artifacts);
-        Self { is_whole: true, shows_artifacts, history, page: Some(page), ..Self::new(outer, body, none) }
+        Self { is_whole: true, shows_artifacts, history, subject: Subject::Page(page), ..Self::new(outer, body, none) }
     }
 
-    /// A document about no task: an error, a card.
+    /// The card, for a client that reached us as `host`.
+    pub(crate) fn card(outer: Ops, host: &str) -> Self {
+        // A host that is too long is no host of ours; the edge refuses it before it gets here.
+        let host = heapless::String::try_from(host).unwrap_or_default();
+        Self { subject: Subject::Card(host), ..Self::plain(outer, &[]) }
+    }
+
+    /// A document about no task, such as an error.
     pub(crate) fn plain(outer: Ops, body: Ops) -> Self {
         Self::new(outer, body, Snapshot { key: TaskKey::NONE, upto: 0 })
     }
@@ -114,11 +144,10 @@ impl Encoder {
             snapshot,
             history: History::All,
             shows_artifacts: false,
-            page: None,
+            subject: Subject::Task,
             record: Cursor::START,
             chunk: Cursor::START,
             part: None,
-            passed_over: 0,
             is_final: false,
             replaces: false,
             is_whole: false,
@@ -257,11 +286,11 @@ impl Encoder {
             List::Tasks => {}
             List::History => {
                 self.record = Cursor::START;
-                self.passed_over = match self.history {
+                let passed_over = match self.history {
                     History::All => 0,
                     History::Newest(count) => self.count_history(scene).saturating_sub(count),
                 };
-                for _ in 0..self.passed_over {
+                for _ in 0..passed_over {
                     self.advance(List::History, scene);
                 }
             }
@@ -283,7 +312,7 @@ impl Encoder {
     fn advance(&mut self, list: List, scene: &Scene<'_, '_>) -> bool {
         let engine = scene.engine;
         match list {
-            List::Tasks => match self.page.as_mut().and_then(|page| page.advance(engine)) {
+            List::Tasks => match self.subject.page_mut().and_then(|page| page.advance(engine)) {
                 Some(snapshot) => {
                     self.snapshot = snapshot;
                     // Places in the log of the task before say nothing about this one.
@@ -326,7 +355,7 @@ impl Encoder {
     fn has_next(&self, list: List, scene: &Scene<'_, '_>) -> bool {
         let engine = scene.engine;
         match list {
-            List::Tasks => self.page.as_ref().is_some_and(|page| page.has_more(engine)),
+            List::Tasks => self.subject.page().is_some_and(|page| page.has_more(engine)),
             List::History => engine.next_message(self.snapshot, self.record).is_some(),
             List::Artifacts => engine.next_artifact(self.snapshot, self.record).is_some(),
             List::Parts | List::ArtifactParts => self.next_part(list, scene).is_some(),

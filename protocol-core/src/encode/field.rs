@@ -110,7 +110,7 @@ pub(super) enum Value<'a> {
     Time(UnixMillis),
     /// The id of a message that has none of its own: its task's, and its stamp.
     MadeId(&'a str, u64),
-    /// Two texts as one.
+    /// Three texts as one.
     Joined(&'a str, &'a str, &'a str),
 }
 
@@ -167,12 +167,12 @@ impl Encoder {
             Field::RpcId => Value::Literal(scene.rpc_id),
             Field::Stamp => Value::Number(self.event_stamp() as i64),
             Field::TaskId | Field::ContextId | Field::History | Field::Artifacts => self.task_value(field, scene),
-            Field::NextPage => match self.page.as_ref().and_then(|page| page.next) {
+            Field::NextPage => match self.subject.page().and_then(|page| page.next) {
                 Some(stamp) => Value::Token(stamp),
                 None => Value::Literal("\"\""),
             },
-            Field::PageSize => Value::Number(self.page.as_ref().map_or(0, |page| i64::from(page.size))),
-            Field::TotalSize => Value::Number(self.page.as_ref().map_or(0, |page| i64::from(page.total))),
+            Field::PageSize => Value::Number(self.subject.page().map_or(0, |page| i64::from(page.size))),
+            Field::TotalSize => Value::Number(self.subject.page().map_or(0, |page| i64::from(page.total))),
             Field::Content
             | Field::DataObject
             | Field::DataOther
@@ -287,10 +287,10 @@ impl Encoder {
             }
             Field::ProviderUrl => profile.provider.map_or(Value::Absent, |provider| Value::Text(provider.url)),
             Field::DocumentationUrl => profile.documentation_url.map_or(Value::Absent, Value::Text),
-            Field::Url => {
-                let [scheme, host, path] = scene.url.parts();
-                Value::Joined(scheme, host, path)
-            }
+            Field::Url => match scene.url {
+                Some(url) => Value::Text(url),
+                None => Value::Joined("http://", self.subject.host(), "/"),
+            },
             Field::Wants(dialect) => present(scene.serves.has_number(dialect)),
             Field::SkillId => skill.map_or(Value::Absent, |skill| Value::Text(skill.id)),
             Field::SkillName => skill.map_or(Value::Absent, |skill| Value::Text(skill.name)),

@@ -4,7 +4,6 @@ use crate::{
     engine::{Chunk, Engine, Manners, Piece, Storage},
     json::Json,
     model::{Content, History, Message, Part, Parts, Profile, Respond, SendCall, TaskName},
-    node::PublicUrl,
     rpc,
     time::{Entropy, Millis},
 };
@@ -99,15 +98,8 @@ fn work(message_bytes: usize, chunks: usize) -> (usize, u64) {
         engine.record_chunk(Millis(0), key, &chunk).unwrap();
     }
     let dialect = DIALECTS[1];
-    let scene = Scene {
-        engine: &engine,
-        dialect,
-        profile: &PROFILE,
-        rpc_id: "1",
-        fault: None,
-        url: &PublicUrl::default(),
-        serves: Served::ALL,
-    };
+    let scene =
+        Scene { engine: &engine, dialect, profile: &PROFILE, rpc_id: "1", fault: None, url: None, serves: Served::ALL };
     let mut encoder = Encoder::task(rpc::RESULT, dialect.shapes.task, engine.snapshot(key), History::All);
     engine.pool().looks.set(0);
     let mut total = 0;

@@ -143,7 +143,7 @@ impl Engine<'_> {
         while self.blocks_of(key) + blocks + STATUSES > self.share && self.drop_oldest(key) {}
         self.make_room(blocks + BEHIND, Some(key));
         let mut draft = Draft::new(&mut self.pool, blocks);
-        each_item(call, |tag, item| match item {
+        each_item(call, &mut |tag, item| match item {
             Stored::Escaped(text) => draft.escaped(&mut self.pool, tag, text),
             Stored::Json(value) => draft.json(&mut self.pool, tag, value),
         });
@@ -227,7 +227,7 @@ enum Stored<'a> {
 }
 
 /// Everything that is stored of a message, in its order.
-fn each_item<'a>(call: &SendCall<'a>, mut put: impl FnMut(Tag, Stored<'a>)) {
+fn each_item<'a>(call: &SendCall<'a>, put: &mut dyn FnMut(Tag, Stored<'a>)) {
     let message = &call.message;
     if let Some(modes) = call.output_modes {
         put(Tag::OutputModes, Stored::Json(modes));
@@ -268,7 +268,7 @@ fn each_item<'a>(call: &SendCall<'a>, mut put: impl FnMut(Tag, Stored<'a>)) {
 /// Bytes that the items of a message take.
 fn stored_len(call: &SendCall<'_>) -> usize {
     let mut len = 0usize;
-    each_item(call, |_, item| {
+    each_item(call, &mut |_, item| {
         len = len.saturating_add(ITEM_HEAD);
         let mut count = |text: &str| len = len.saturating_add(text.len());
         match item {

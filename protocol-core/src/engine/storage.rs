@@ -17,6 +17,11 @@ type Parts<'s> = (&'s mut [Slot], &'s mut [Block], &'s mut [Job], &'s mut [Reade
 impl<const TASKS: usize, const BLOCKS: usize, const WORKERS: usize, const READERS: usize>
     Storage<TASKS, BLOCKS, WORKERS, READERS>
 {
+    /// Bytes that one more task takes, beside its log.
+    pub const TASK_BYTES: usize = size_of::<Slot>();
+    /// Bytes that one more answer takes while it is waited for or streamed, beside its connection.
+    pub const READER_BYTES: usize = size_of::<Reader>();
+
     /// Empty memory.
     pub const fn new() -> Self {
         Self {

@@ -6,7 +6,7 @@ import { Console } from './console.mjs';
 import { Core } from './core.mjs';
 import { Flash, Ssi, XipControl, XipStream } from './flash.mjs';
 import { RP2040 } from './rp2040js.mjs';
-import { Rom } from './rom.mjs';
+import { ENDLESS_LOOP, Rom } from './rom.mjs';
 import { ChipReset, completeSystemControl, Rosc } from './system.mjs';
 import { W5500 } from './w5500.mjs';
 
@@ -19,6 +19,7 @@ const TEMPERATURE_CHANNEL = 4;
 const TEMPERATURE = Math.round((0.706 / 3.3) * 4096);
 
 const FLASH = 0x10000000;
+const RAM = 0x20000000;
 const WATCHDOG = 0x40058;
 const WATCHDOG_CTRL = 0x00;
 const WATCHDOG_LOAD = 0x04;
@@ -68,6 +69,17 @@ export class Board {
     if (!this.resetCause) return false;
     this.#reset();
     return true;
+  }
+
+  /** The program stands still; interrupts go on. */
+  hang() {
+    this.core.sleep = '';
+    this.core.PC = ENDLESS_LOOP;
+  }
+
+  /** The stack ends where RAM does. */
+  exhaustStack() {
+    this.core.SP = RAM;
   }
 
   #powerOn() {

@@ -32,7 +32,7 @@ export class Flash {
 
   /** Writes an image as a flash tool does. */
   load(offset, data) {
-    if (offset + data.length > FLASH_SIZE) throw new Error('the image is larger than the flash');
+    if (offset < 0 || offset + data.length > FLASH_SIZE) throw new Error('the image does not fit into the flash');
     this.bytes.set(data, offset);
     this.#save(offset, data.length);
   }

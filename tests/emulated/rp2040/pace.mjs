@@ -6,7 +6,7 @@ const TURN = 4e6; // nanoseconds before others have their turn: sockets, signals
 const LONGEST_SLEEP = 1e9;
 
 export class Pace {
-  /** Called between two strides, and before a reset takes effect. */
+  /** Called between two strides, and after a reset before the board goes on. */
   onStride = () => {};
 
   constructor(board) {

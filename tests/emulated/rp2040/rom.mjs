@@ -7,6 +7,7 @@ import { FLASH_SIZE, PAGE, SECTOR } from './flash.mjs';
 const FUNCTION_TABLE = 0x14;
 const DATA_TABLE = 0x16;
 const LOOKUP = 0x18;
+export const ENDLESS_LOOP = 0x20;
 const TABLES = 0x100;
 const CODE = 0x200;
 
@@ -111,8 +112,8 @@ export class Rom {
     const entry = (number) => CODE + 4 * number;
 
     view.setUint32(0, BOOT2, true);
-    for (const vector of [0x04, 0x08, 0x0c]) view.setUint32(vector, thumb(0x20), true);
-    put(0x20, LOOP);
+    for (const vector of [0x04, 0x08, 0x0c]) view.setUint32(vector, thumb(ENDLESS_LOOP), true);
+    put(ENDLESS_LOOP, LOOP);
     put(0x10, 0x754d, 0x0301); // "Mu", 1, version 3
     put(FUNCTION_TABLE, TABLES);
     put(LOOKUP, thumb(entry(0)));

@@ -13,7 +13,7 @@ mod tests;
 use core::{cell::Cell, fmt};
 
 use protocol_core::{
-    Agent, Data, Done, Piece, Said, Stopped, TaskCx,
+    Agent, Data, Done, Pause, Piece, Reference, Said, Stopped, TaskCx,
     json::Json,
     time::{Millis, UnixMillis},
 };
@@ -124,12 +124,17 @@ impl<B: Board> SensorNode<'_, B> {
         let reference = task.reference().ok_or(NOTHING)?;
         // A task that repeats another one has at least measured the same.
         let repeated = || {
-            let json = reference.json()?;
-            let reading = Reading::from_json(Json::parse(json.as_bytes()).ok()?, self.board.sensors())?;
+            let reading = self.told_in(&reference)?;
             let sensor = self.board.sensors().iter().position(|sensor| sensor.name == reading.sensor)?;
             Some(Command::Read { sensor, scale: Scale::of(reading.unit) })
         };
         reference.said().and_then(|said| self.request(&said)).or_else(repeated).ok_or(NOTHING)
+    }
+
+    /// The newest reading that another task gave.
+    fn told_in(&self, reference: &Reference<'_, '_>) -> Option<Reading> {
+        let json = reference.json()?;
+        Reading::from_json(Json::parse(json.as_bytes()).ok()?, self.board.sensors())
     }
 
     /// A message that asks for something by itself.
@@ -168,7 +173,7 @@ const fn on(command: Command, scale: Option<Scale>) -> Command {
 impl<B: Board> SensorNode<'_, B> {
     async fn read(&self, task: &mut TaskCx<'_, '_>, sensor: usize, scale: Option<Scale>) -> Result<Done, Stopped> {
         match self.measure(task, sensor).await {
-            Ok(reading) => give(task, told_on(reading, scale)).await,
+            Ok(reading) => give(task, told_on(reading, scale)).await.map(|()| Done::Completed),
             Err(failure) => task.fail(format_args!("{failure}")),
         }
     }
@@ -216,7 +221,9 @@ impl<B: Board> SensorNode<'_, B> {
         task.progress(format_args!("Waiting until {name} is {bound} {unit}")).await?;
         loop {
             match self.measure(task, sensor).await {
-                Ok(reading) if bound.is_crossed_by(reading.value) => return give(task, reading).await,
+                Ok(reading) if bound.is_crossed_by(reading.value) => {
+                    return give(task, reading).await.map(|()| Done::Completed);
+                }
                 Ok(_) => task.sleep(ALERT_EVERY).await?,
                 Err(failure) => return task.fail(format_args!("{failure}")),
             }
@@ -245,10 +252,10 @@ impl<B: Board> SensorNode<'_, B> {
         if let Some(channel) = self.channels.get(sensor) {
             channel.offset.set(Some(offset));
         }
-        let form = Form::of(task);
-        if let Some(data) = Data::<128>::of(&Calibration { sensor: name, offset, unit }).filter(|_| form != Form::Text)
-        {
-            task.artifact("calibration").parts(&[data.piece()]).await?;
+        let data =
+            Data::<128>::of(&Calibration { sensor: name, offset, unit }).filter(|_| Form::of(task) != Form::Text);
+        if let Some(told) = data.map(|data| task.artifact("calibration").parts(&[data.piece()])) {
+            told.await?;
         }
         complete(task, format_args!("{name} is calibrated: the offset is {offset} {unit}."))
     }
@@ -262,7 +269,10 @@ impl<B: Board> SensorNode<'_, B> {
         {
             return task.fail(format_args!("{failure}"));
         }
-        let sensor = self.sensor(sensor);
+        self.tell_kept(task, kept, self.sensor(sensor)).await.map(|()| Done::Completed)
+    }
+
+    fn tell_kept<'t, 'n, 's>(&self, task: &'t mut TaskCx<'n, 's>, kept: &Kept, sensor: Sensor) -> Pause<'t, 'n, 's> {
         let booted_at = task.wall_time().map(|wall| UnixMillis(wall.0.saturating_sub(task.now().0)));
         let csv = Csv { kept, sensor, booted_at };
         let (takes_file, form) = (task.accepts("text/csv"), Form::of(task));
@@ -272,16 +282,14 @@ impl<B: Board> SensorNode<'_, B> {
                 let series = Series { sensor: sensor.name, unit: sensor.unit, values: kept };
                 // More than the longest readings take.
                 let data = Data::<512>::of(&series);
-                artifact.parts(data.as_ref().map(Data::piece).as_slice()).await?;
+                artifact.parts(data.as_ref().map(Data::piece).as_slice())
             }
-            Form::Text if !takes_file => artifact.text(format_args!("{csv}")).await?,
+            Form::Text if !takes_file => artifact.text(format_args!("{csv}")),
             Form::Text | Form::Both => {
                 let name = format_name(sensor.name);
-                let file = Piece::File { name: &name, media_type: "text/csv", content: format_args!("{csv}") };
-                artifact.parts(&[file]).await?;
+                artifact.parts(&[Piece::File { name: &name, media_type: "text/csv", content: format_args!("{csv}") }])
             }
         }
-        Ok(Done::Completed)
     }
 
     fn set(&self, task: &mut TaskCx<'_, '_>, actuator: usize, position: Position) -> Result<Done, Stopped> {
@@ -293,11 +301,9 @@ impl<B: Board> SensorNode<'_, B> {
     }
 
     async fn convert(&self, task: &mut TaskCx<'_, '_>, scale: Scale) -> Result<Done, Stopped> {
-        let reading = task.reference().and_then(|reference| reference.json());
-        let reading = reading.as_ref().and_then(|json| Json::parse(json.as_bytes()).ok());
-        let reading = reading.and_then(|json| Reading::from_json(json, self.board.sensors()));
+        let reading = task.reference().and_then(|reference| self.told_in(&reference));
         match reading.map(|reading| reading.on(scale).ok_or(reading)) {
-            Some(Ok(reading)) => give(task, reading).await,
+            Some(Ok(reading)) => give(task, reading).await.map(|()| Done::Completed),
             Some(Err(other)) => {
                 reply(task, format_args!("{} is no temperature: it is in {}.", other.sensor, other.unit))
             }
@@ -371,11 +377,10 @@ impl Serialize for Shown<'_> {
     }
 }
 
-/// Completes a task with one reading.
-async fn give(task: &mut TaskCx<'_, '_>, reading: Reading) -> Result<Done, Stopped> {
+/// Gives one reading as all there is.
+fn give<'t, 'n, 's>(task: &'t mut TaskCx<'n, 's>, reading: Reading) -> Pause<'t, 'n, 's> {
     let form = Form::of(task);
-    reading.send(task.artifact(reading.sensor), form).await?;
-    Ok(Done::Completed)
+    reading.send(task.artifact(reading.sensor), form)
 }
 
 /// A reading on the scale that was asked for; what is no temperature stays as it is.

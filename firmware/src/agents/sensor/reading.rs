@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use protocol_core::{Artifact, Data, Piece, Stopped, TaskCx, json::Json, time::UnixMillis};
+use protocol_core::{Artifact, Data, Pause, Piece, TaskCx, json::Json, time::UnixMillis};
 use serde::{Serialize, Serializer};
 
 use crate::{board::Sensor, milli::Milli};
@@ -52,13 +52,13 @@ impl Reading {
     }
 
     /// Sends it as a piece of an artifact.
-    pub(super) async fn send(&self, artifact: Artifact<'_, '_, '_>, form: Form) -> Result<(), Stopped> {
+    pub(super) fn send<'t, 'n, 's>(&self, artifact: Artifact<'t, 'n, 's>, form: Form) -> Pause<'t, 'n, 's> {
         // More than the longest names and numbers take; if not, the text still says it.
         let data = Data::<160>::of(self);
         match (form, &data) {
-            (Form::Text, _) | (_, None) => artifact.text(format_args!("{self}")).await,
-            (Form::Data, Some(data)) => artifact.parts(&[data.piece()]).await,
-            (Form::Both, Some(data)) => artifact.parts(&[Piece::Text(format_args!("{self}")), data.piece()]).await,
+            (Form::Text, _) | (_, None) => artifact.text(format_args!("{self}")),
+            (Form::Data, Some(data)) => artifact.parts(&[data.piece()]),
+            (Form::Both, Some(data)) => artifact.parts(&[Piece::Text(format_args!("{self}")), data.piece()]),
         }
     }
 }

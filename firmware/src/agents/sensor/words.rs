@@ -80,8 +80,8 @@ impl<'a> Iterator for Words<'a> {
             let first = self.0.chars().next()?;
             let len = match first {
                 '<' | '>' => 1,
-                _ if first.is_alphabetic() => {
-                    self.0.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(self.0.len())
+                _ if is_letter(first) => {
+                    self.0.find(|c: char| !is_letter(c) && !c.is_ascii_digit() && c != '_').unwrap_or(self.0.len())
                 }
                 _ => number_len(self.0),
             };
@@ -91,6 +91,16 @@ impl<'a> Iterator for Words<'a> {
                 return Some(word);
             }
         }
+    }
+}
+
+/// Whether words are made of it. Beyond ASCII by blocks: what Unicode's own tables say takes 2 KiB of flash, and all that
+/// hangs on it is where a word ends that no table here knows.
+fn is_letter(c: char) -> bool {
+    match c {
+        // Without the blocks of punctuation and symbols, of wide forms, and of pictures.
+        'À'..='\u{1fff}' | '\u{2c00}'..='\u{2dff}' | '\u{3040}'..='\u{d7ff}' => true,
+        _ => c.is_ascii_alphabetic(),
     }
 }
 
