@@ -177,6 +177,7 @@ impl Encoder {
     /// # Errors
     /// If the log has lost what was being sent.
     pub(crate) fn fill(&mut self, scene: &Scene<'_, '_>, buffer: &mut [u8]) -> Result<usize, Gone> {
+        self.check_log(scene)?;
         let mut out = Out::new(buffer, self.bookmark);
         while let Some(frame) = self.frames.last() {
             let Some(op) = frame.ops.get(usize::from(frame.at)).copied() else {
@@ -188,7 +189,6 @@ impl Encoder {
                 continue;
             };
             let returned = frame.returned;
-            self.check_log(scene)?;
             out.begin(self.offset);
             let next = self.step(op, returned, scene, &mut out);
             if let Err(offset) = out.end(self.offset) {
@@ -401,7 +401,7 @@ impl Encoder {
         count
     }
 
-    /// Everything that is being read must still be there.
+    /// Everything that is being read must still be there. Nothing goes while a buffer is filled: the engine is borrowed.
     fn check_log(&self, scene: &Scene<'_, '_>) -> Result<(), Gone> {
         let key = self.snapshot.key;
         if key == TaskKey::NONE {

@@ -201,7 +201,7 @@ impl Encoder {
             | Field::Word
             | Field::InterfaceVersion => self.card_value(field, scene),
             _ => match self.slot(scene) {
-                Some(slot) if scene.engine.stands(self.key(), self.record) => {
+                Some(slot) if self.record.is_at_record() => {
                     self.record_value(field, scene, slot, scene.engine.header(self.record))
                 }
                 _ => Value::Absent,
@@ -221,7 +221,7 @@ impl Encoder {
 
     fn record_value<'a>(&self, field: Field, scene: &'a Scene<'_, '_>, slot: &'a Slot, header: Header) -> Value<'a> {
         let pool = scene.engine.pool();
-        let items = header.items(pool, self.record.record);
+        let items = header.items(self.record.record);
         let text = |tag| items.find(pool, tag).map_or(Value::Absent, Value::Quoted);
         let json = |tag| items.find(pool, tag).map_or(Value::Absent, Value::Raw);
         match (field, header.kind) {

@@ -33,6 +33,11 @@ impl Cursor {
         Self { record: NIL, stamp, fate: Fate::Stays }
     }
 
+    /// Whether it is at a record, not just behind a stamp.
+    pub(crate) const fn is_at_record(&self) -> bool {
+        self.record != NIL
+    }
+
     fn at(record: BlockIndex, header: &Header) -> Self {
         let fate = match header.kind {
             Kind::Chunk { .. } => Fate::GoesAsChunk,
@@ -85,7 +90,7 @@ impl Engine<'_> {
     }
 
     pub(crate) fn items(&self, cursor: Cursor) -> Items {
-        self.header(cursor).items(&self.pool, cursor.record)
+        self.header(cursor).items(cursor.record)
     }
 
     /// The record after a cursor, no newer than `upto`.

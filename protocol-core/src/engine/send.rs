@@ -1,7 +1,5 @@
 //! A message arrives: find or make its task, store it, queue the task.
 
-use core::fmt::Write as _;
-
 use super::{
     Engine, TaskKey,
     slot::{Id, Place, Slot},
@@ -193,10 +191,14 @@ impl Engine<'_> {
         bytes[6] = bytes[6] & 0x0f | 0x40;
         bytes[8] = bytes[8] & 0x3f | 0x80;
         let mut id = Id::new();
-        for (n, byte) in bytes.iter().enumerate() {
-            let dash = if matches!(n, 4 | 6 | 8 | 10) { "-" } else { "" };
-            // cannot fail: 36 characters are less than an id may have.
-            let _ = write!(id, "{dash}{byte:02x}");
+        for (n, byte) in bytes.into_iter().enumerate() {
+            if matches!(n, 4 | 6 | 8 | 10) {
+                // cannot fail, like the next: 36 characters are less than an id may have.
+                let _ = id.push('-');
+            }
+            for nibble in [byte >> 4, byte & 0xf] {
+                let _ = id.push(char::from(b"0123456789abcdef"[usize::from(nibble)]));
+            }
         }
         id
     }

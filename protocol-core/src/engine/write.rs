@@ -250,7 +250,7 @@ impl Engine<'_> {
         loop {
             let header = Header::read(&self.pool, record);
             if let Kind::Chunk { artifact, .. } = header.kind {
-                let items = header.items(&self.pool, record);
+                let items = header.items(record);
                 if items.find(&self.pool, Tag::ArtifactId).is_some_and(|span| self.span_says(span, id)) {
                     return Some(artifact);
                 }

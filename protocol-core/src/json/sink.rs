@@ -18,26 +18,37 @@ impl<F: FnMut(&str)> Sink for F {
 
 /// Writes `text` as the content of a JSON string.
 pub fn escape(text: &str, sink: &mut dyn Sink) {
+    rewrite(text, sink, |byte| matches!(byte, 0..=0x1f | b'"' | b'\\' | 0xc2 | 0xe2));
+}
+
+/// Writes the runs of `text` that need no escape as they are. What may need one begins with a byte that is `special`.
+fn rewrite(text: &str, sink: &mut dyn Sink, special: impl Fn(u8) -> bool) {
     let mut plain_from = 0usize;
     for (at, byte) in text.bytes().enumerate() {
-        let short = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            0..=0x1f => "\\u00",
+        if !special(byte) {
+            continue;
+        }
+        let (length, escaped) = match text.as_bytes().get(at..) {
+            Some([b'"', ..]) => (1, "\\\""),
+            Some([b'\\', ..]) => (1, "\\\\"),
+            Some([b'\n', ..]) => (1, "\\n"),
+            Some([b'\r', ..]) => (1, "\\r"),
+            Some([b'\t', ..]) => (1, "\\t"),
+            Some([0..=0x1f, ..]) => (1, "\\u00"),
+            Some([0xc2, 0x85, ..]) => (2, "\\u0085"),
+            Some([0xe2, 0x80, 0xa8, ..]) => (3, "\\u2028"),
+            Some([0xe2, 0x80, 0xa9, ..]) => (3, "\\u2029"),
             _ => continue,
         };
-        separate(text.get(plain_from..at).unwrap_or(""), sink);
-        sink.put(short);
-        if short.len() == 4 {
+        sink.put(text.get(plain_from..at).unwrap_or(""));
+        sink.put(escaped);
+        if escaped.len() == 4 {
             let digits = [hex(byte.wrapping_shr(4)), hex(byte & 0xf)];
             sink.put(core::str::from_utf8(&digits).unwrap_or("00"));
         }
-        plain_from = at.saturating_add(1);
+        plain_from = at.saturating_add(length);
     }
-    separate(text.get(plain_from..).unwrap_or(""), sink);
+    sink.put(text.get(plain_from..).unwrap_or(""));
 }
 
 const fn hex(nibble: u8) -> u8 {
@@ -68,18 +79,7 @@ pub fn compact(value: Json<'_>, sink: &mut dyn Sink) {
 /// Writes JSON text with the three characters escaped that JSON allows in strings and that some clients take for the end
 /// of a line, and so of an SSE field: U+0085, U+2028 and U+2029. They stand nowhere but in strings.
 pub fn separate(text: &str, sink: &mut dyn Sink) {
-    let mut rest = text;
-    while let Some((at, separator)) = rest.char_indices().find(|(_, c)| matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}'))
-    {
-        sink.put(rest.get(..at).unwrap_or(""));
-        sink.put(match separator {
-            '\u{85}' => "\\u0085",
-            '\u{2028}' => "\\u2028",
-            _ => "\\u2029",
-        });
-        rest = rest.get(at.saturating_add(separator.len_utf8())..).unwrap_or("");
-    }
-    sink.put(rest);
+    rewrite(text, sink, |byte| matches!(byte, 0xc2 | 0xe2));
 }
 
 /// Writes a value in the simplest form that means the same, for readers that know less: the `\uXXXX` of its strings as

@@ -31,12 +31,21 @@ impl<'a> Text<'a> {
 
     /// Whether the characters are those of `other`.
     pub fn is(self, other: &str) -> bool {
-        self.chars().eq(other.chars())
+        // Up to the first escape, characters are the same where bytes are.
+        let mut bytes = self.0.bytes().zip(other.bytes());
+        match bytes.find(|(found, wanted)| found != wanted || *found == b'\\') {
+            None => self.0.len() == other.len(),
+            Some((b'\\', _)) => self.chars().eq(other.chars()),
+            Some(_) => false,
+        }
     }
 
     /// Copies the characters into a string of fixed capacity, or `None` if they don't fit.
     pub fn decode<const N: usize>(self) -> Option<heapless::String<N>> {
         let mut decoded = heapless::String::new();
+        if !self.0.as_bytes().contains(&b'\\') {
+            return decoded.push_str(self.0).is_ok().then_some(decoded);
+        }
         for character in self.chars() {
             decoded.push(character).ok()?;
         }
@@ -106,6 +115,8 @@ mod tests {
         let text = value.text().unwrap();
         assert!(text.is("a\"\\/\u{8}\u{c}\n\r\t\u{e9}\u{1f600}\u{10000}\u{10ffff} z"));
         assert!(!text.is("a"));
+        let raw = text.escaped();
+        assert!(!text.is(raw), "bytes that are the same mean something else where they are an escape");
         assert_eq!(text.decode::<64>().unwrap().chars().count(), 15);
         assert!(text.decode::<4>().is_none());
     }

@@ -32,7 +32,11 @@ impl<'a> Json<'a> {
     /// # Errors
     /// Says what was wrong and at which byte.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, JsonError> {
-        check::check(bytes).map(|text| Self(text.trim_matches(SPACE)))
+        check::check(bytes).map(|text| {
+            let text = skip_space(text);
+            let spaces = text.bytes().rev().take_while(|byte| is_space(*byte)).count();
+            Self(text.get(..text.len().saturating_sub(spaces)).unwrap_or(""))
+        })
     }
 
     /// The value's text as it arrived.
@@ -100,7 +104,7 @@ impl<'a> Iterator for Members<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let (key, rest) = split_value(self.0)?;
-        let rest = rest.trim_start_matches(SPACE).strip_prefix(':')?;
+        let rest = skip_space(rest).strip_prefix(':')?;
         let (value, rest) = split_value(rest)?;
         self.0 = after_comma(rest);
         Some((Text::new(inside(key)), Json(value)))
@@ -121,7 +125,14 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
+const fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+fn skip_space(text: &str) -> &str {
+    let spaces = text.bytes().take_while(|byte| is_space(*byte)).count();
+    text.get(spaces..).unwrap_or("")
+}
 
 /// The text without its first and its last byte (which are quotes, brackets or braces).
 fn inside(text: &str) -> &str {
@@ -129,53 +140,40 @@ fn inside(text: &str) -> &str {
 }
 
 fn after_comma(rest: &str) -> &str {
-    let rest = rest.trim_start_matches(SPACE);
+    let rest = skip_space(rest);
     rest.strip_prefix(',').unwrap_or(rest)
 }
 
 /// Cuts the first value off a text that begins with one; `None` at the end.
 fn split_value(text: &str) -> Option<(&str, &str)> {
-    let text = text.trim_start_matches(SPACE);
-    let bytes = text.as_bytes();
+    let text = skip_space(text);
+    let mut rest = text.bytes();
     let mut depth = 0u32;
-    let mut at = 0usize;
     loop {
-        match bytes.get(at)? {
-            b'"' => {
-                at = end_of_string(bytes, at);
-                if depth == 0 {
-                    return text.split_at_checked(at);
-                }
-            }
-            b'{' | b'[' => {
-                depth = depth.saturating_add(1);
-                at = at.saturating_add(1);
-            }
-            b'}' | b']' => {
-                depth = depth.saturating_sub(1);
-                at = at.saturating_add(1);
-                if depth == 0 {
-                    return text.split_at_checked(at);
-                }
-            }
-            _ if depth > 0 => at = at.saturating_add(1),
+        match rest.next()? {
+            b'"' => pass_string(&mut rest),
+            b'{' | b'[' => depth = depth.saturating_add(1),
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ if depth > 0 => continue,
             _ => {
-                let end = text.find([',', ']', '}', ':', ' ', '\t', '\n', '\r']).unwrap_or(text.len());
+                let ends = |byte: u8| matches!(byte, b',' | b']' | b'}' | b':') || is_space(byte);
+                let end = text.bytes().position(ends).unwrap_or(text.len());
                 return text.split_at_checked(end);
             }
+        }
+        if depth == 0 {
+            return text.split_at_checked(text.len().saturating_sub(rest.len()));
         }
     }
 }
 
-/// The offset behind the closing quote of the string that opens at `start`.
-fn end_of_string(bytes: &[u8], start: usize) -> usize {
-    let mut at = start.saturating_add(1);
-    loop {
-        match bytes.get(at) {
-            Some(b'\\') => at = at.saturating_add(2),
-            Some(b'"') => return at.saturating_add(1),
-            Some(_) => at = at.saturating_add(1),
-            None => return bytes.len(),
+/// Passes over a string, from behind its opening quote to behind its closing one.
+fn pass_string(rest: &mut core::str::Bytes<'_>) {
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'"' => return,
+            b'\\' => _ = rest.next(),
+            _ => {}
         }
     }
 }

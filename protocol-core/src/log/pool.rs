@@ -108,6 +108,15 @@ impl<'s> Pool<'s> {
         &self.blocks[at.block as usize].bytes[usize::from(at.offset)..]
     }
 
+    /// The first bytes of a block.
+    pub(super) fn head<const N: usize>(&self, block: BlockIndex) -> &[u8; N] {
+        const { assert!(N <= PAYLOAD) };
+        #[cfg(test)]
+        self.looks.set(self.looks.get() + 1);
+        // cannot fail: no block is shorter.
+        self.blocks[block as usize].bytes.first_chunk().expect("the head is in the block")
+    }
+
     pub(crate) fn tail_mut(&mut self, at: Position) -> &mut [u8] {
         &mut self.blocks[at.block as usize].bytes[usize::from(at.offset)..]
     }

@@ -53,9 +53,10 @@ impl Header {
     }
 
     pub(crate) fn read(pool: &Pool<'_>, record: BlockIndex) -> Self {
-        let mut bytes = [0; Self::BYTES];
-        pool.read(Position { block: record, offset: 0 }, &mut bytes);
-        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let bytes: &[u8; Self::BYTES] = pool.head(record);
+        // In whole words, because blocks are aligned like words.
+        let (words, _) = bytes.as_chunks();
+        let word = |at: usize| u32::from_le_bytes(words[at / 4]);
         let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
         let kind = match bytes[24] {
             0 => Kind::Message,
@@ -72,9 +73,9 @@ impl Header {
     }
 
     /// The record's items.
-    pub(crate) fn items(&self, pool: &Pool<'_>, record: BlockIndex) -> Items {
-        let at = pool.advance(Position { block: record, offset: 0 }, Self::BYTES);
-        Items { at, left: self.len }
+    pub(crate) const fn items(&self, record: BlockIndex) -> Items {
+        // The header does not fill its block, so that is where the items begin.
+        Items { at: Position { block: record, offset: Self::BYTES as u8 }, left: self.len }
     }
 }
 

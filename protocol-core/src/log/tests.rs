@@ -24,7 +24,7 @@ fn contents(pool: &Pool<'_>, chain: &Chain) -> Vec<(u64, String)> {
     let mut record: BlockIndex = if chain.is_empty() { NIL } else { chain.first };
     while record != NIL {
         let header = Header::read(pool, record);
-        let mut items = header.items(pool, record);
+        let mut items = header.items(record);
         let part = items.next_part(pool).unwrap();
         assert_eq!(part.tag, Tag::Text);
         all.push((header.stamp, text_of(pool, part.span)));
@@ -113,7 +113,7 @@ fn items_and_attributes_are_found_where_they_belong() {
     let header = Header::read(&pool, chain.first);
     assert_eq!((header.stamp, header.at), (7, Millis(8)));
     assert_eq!(header.kind, Kind::Chunk { artifact: 513, append: true, last: false, ordinal: 70_000 });
-    let items = header.items(&pool, chain.first);
+    let items = header.items(chain.first);
     assert_eq!(text_of(&pool, items.find(&pool, Tag::MessageId).unwrap()), "m\\n1");
     assert_eq!(text_of(&pool, items.find(&pool, Tag::Metadata).unwrap()), "{\"a\":1}");
     assert!(items.find(&pool, Tag::Filename).is_none());
