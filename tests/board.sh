@@ -8,4 +8,4 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 [ $# -eq 1 ] || { sed -n '2,5p' "$0"; exit 2; }
 
-tests/readme.sh "$1" && tests/end-to-end.sh "$1" && tests/size/emulated.py "$1" && MOTE_REBOOT=1 tests/end-to-end.sh "$1" reboot
+tests/readme.sh "$1" && tests/end-to-end.sh "$1" --skip reboot && tests/size/emulated.py "$1" && tests/end-to-end.sh "$1" reboot
