@@ -80,7 +80,7 @@ impl Board {
         Client::connect(self.address)
     }
 
-    /// From here on every place may be taken for a moment, if only by a client that has just hung up: whoever is told to
+    /// From here on every place may be taken for a moment, if only by a client that has just gone away: whoever is told to
     /// come back does.
     ///
     /// An emulator takes a connection before its board does. If the board does not, that shows as an end without a word.

@@ -82,7 +82,7 @@ fn a_client_that_leaves_in_its_request_harms_nobody() {
         let mut client = board.connect();
         client.send(&request[..length]);
     }
-    board.wait_until_it_serves();
+    board.assert_free();
     for length in [1, 20, request.len() - 1] {
         let mut client = board.connect();
         client.send(&request[..length]).half_close();
@@ -97,6 +97,7 @@ fn a_client_that_leaves_in_its_request_harms_nobody() {
 #[test]
 fn clients_that_vanish_in_mid_stream_harm_nobody() {
     let board = Board::take();
+    board.expect_crowd();
     let mut witness = board.stream(V1_0, &say(LONG)).expect("a stream");
     let watched = witness.task_id();
     for _ in 0..10 {
@@ -116,4 +117,5 @@ fn clients_that_vanish_in_mid_stream_harm_nobody() {
     witness.until_chunk();
     board.cancel(V1_0, &watched).expect("it runs");
     witness.assert_canceled();
+    board.assert_free();
 }
