@@ -173,8 +173,14 @@ impl Items {
         if self.left < ITEM_HEAD as u32 {
             return None;
         }
-        let mut head = [0; ITEM_HEAD];
-        let at = pool.read(self.at, &mut head);
+        let (head, at) = match pool.tail(self.at).first_chunk() {
+            Some(head) => (*head, pool.advance(self.at, ITEM_HEAD)),
+            None => {
+                let mut head = [0; ITEM_HEAD];
+                let at = pool.read(self.at, &mut head);
+                (head, at)
+            }
+        };
         let [tag, l0, l1, l2] = head;
         let len = u32::from_le_bytes([l0, l1, l2, 0]).min(self.left - ITEM_HEAD as u32);
         self.left -= ITEM_HEAD as u32 + len;
