@@ -173,7 +173,6 @@ impl<'n, 's> Reply<'n, 's> {
     /// As [`Reply::fill`], one attempt.
     pub fn poll_fill(&mut self, cx: &mut Context<'_>, out: &mut [u8]) -> Poll<Result<usize, Broken>> {
         let node = self.node;
-        let now = node.now();
         loop {
             let mut engine = node.engine();
             let moved_on = match self.stage {
@@ -183,7 +182,9 @@ impl<'n, 's> Reply<'n, 's> {
                     if written == 0 {
                         continue;
                     }
-                    self.keepalive_at = now.after(KEEPALIVE);
+                    if self.is_stream {
+                        self.keepalive_at = node.now().after(KEEPALIVE);
+                    }
                     return Poll::Ready(Ok(written));
                 }
                 Stage::Waiting { sent, until, history } => self.when_settled(&engine, sent, until, history),
@@ -198,6 +199,7 @@ impl<'n, 's> Reply<'n, 's> {
             if moved_on {
                 continue;
             }
+            let now = node.now();
             if now < self.keepalive_at {
                 if let Some(reader) = &self.reader {
                     engine.wait_for_record(reader.key, self.keepalive_at, cx.waker());
