@@ -7,7 +7,7 @@ use crate::{
     config::SKILL_TEXT_MAX,
     dialect,
     engine::{Cursor, Snapshot, TaskKey},
-    json::{self, Json},
+    json::{self, Json, Text},
     log::{Kind, Span, Tag},
     node::Node,
 };
@@ -205,16 +205,10 @@ pub(super) fn text_of(node: &Node<'_>, key: TaskKey, message: Cursor) -> Option<
             continue;
         }
         let escaped = engine.copy::<{ SKILL_TEXT_MAX + 2 }>(part.span)?;
-        let mut quoted = heapless::Vec::<u8, { SKILL_TEXT_MAX + 4 }>::new();
-        quoted.push(b'"').ok()?;
-        quoted.extend_from_slice(&escaped).ok()?;
-        quoted.push(b'"').ok()?;
         if !text.is_empty() {
             text.push('\n').ok()?;
         }
-        for character in Json::parse(&quoted).ok()?.text()?.chars() {
-            text.push(character).ok()?;
-        }
+        Text::new(core::str::from_utf8(&escaped).ok()?).append_to(&mut text)?;
     }
     Some(text)
 }

@@ -206,8 +206,17 @@ impl Engine<'_> {
     /// Copies a span into a string of fixed capacity as it stands (escaped), or `None` if it doesn't fit.
     pub(crate) fn copy<const N: usize>(&self, span: Span) -> Option<heapless::Vec<u8, N>> {
         let mut bytes = heapless::Vec::new();
-        bytes.resize(span.len as usize, 0).ok()?;
-        self.pool.read(span.at, &mut bytes);
+        let (mut at, mut left) = (span.at, span.len as usize);
+        while left > 0 {
+            let tail = self.pool.tail(at);
+            let piece = &tail[..left.min(tail.len())];
+            bytes.extend_from_slice(piece).ok()?;
+            if piece.is_empty() {
+                break;
+            }
+            left -= piece.len();
+            at = self.pool.advance(at, piece.len());
+        }
         Some(bytes)
     }
 
