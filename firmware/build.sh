@@ -42,6 +42,8 @@ elif [ -x /usr/bin/cargo ] && command -v ld.lld >/dev/null; then
     flags+=(-C linker-flavor=ld.lld --remap-path-prefix="$(/usr/bin/rustc --print sysroot)/lib/rustlib/src/rust/=")
     export "${variable}_LINKER=ld.lld" "${variable}_RUSTFLAGS=${flags[*]}"
     export RUSTC_BOOTSTRAP=1 RUSTC=/usr/bin/rustc
+    # Copying and dividing, which these processors do by hand, for speed: as in the library that rustup has.
+    arguments+=(--config profile.device.package.compiler_builtins.opt-level=3)
     /usr/bin/cargo "${arguments[@]}" -Z "build-std=$library" >&2
 else
     echo "no compiler for $target: rustup target add $target, or see tests/tools/device.sh" >&2

@@ -3,7 +3,10 @@
 //! All of its memory is here, in statics: what is linked is what is used. Tasks of embassy's cannot be generic, so this
 //! is written for the board that is being built for, [`here`].
 
-use core::{cell::RefCell, future::pending};
+use core::{
+    cell::{Cell, RefCell},
+    future::pending,
+};
 
 use embassy_executor::Spawner;
 use embassy_net::{
@@ -112,6 +115,7 @@ impl Door {
 type Shelf = [RefCell<&'static mut [u8]>; BODIES];
 type Place = Site<'static, 'static, App<'static, 'static>>;
 
+static UPTIME: ConstStaticCell<Uptime> = ConstStaticCell::new(Uptime::new());
 static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
 static LINES: ConstStaticCell<[Line; CONNECTIONS]> = ConstStaticCell::new([Line::NEW; CONNECTIONS]);
 static ENTRANCES: ConstStaticCell<[Door; DOORS]> = ConstStaticCell::new([Door::NEW; DOORS]);
@@ -156,7 +160,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         time_server: Signal::new(),
     });
     let identity = Identity { profile: sensor::PROFILE, url: None, served: Served::ALL };
-    let node = NODE.init_with(|| Node::new(Engine::new(MEMORY.take(), entropy), &Uptime, identity));
+    let node = NODE.init_with(|| Node::new(Engine::new(MEMORY.take(), entropy), UPTIME.take(), identity));
     let agent = AGENT.init_with(|| SensorNode::new(desk));
     let shelf = SHELF.init(ROOMS.take().each_mut().map(|room| RefCell::new(&mut room[..])));
     let bodies = BODIES.init_with(|| Bodies::new(shelf));
@@ -280,10 +284,29 @@ async fn hang_up(socket: &mut TcpSocket<'_>) {
 }
 
 /// Time since the start.
-struct Uptime;
+/// Milliseconds since boot, counted on from the last look: dividing 64 bits by hand takes hundreds of instructions.
+struct Uptime {
+    /// The millisecond that was told last, and when it began.
+    millis: Cell<u64>,
+    began: Cell<Instant>,
+}
+
+impl Uptime {
+    const fn new() -> Self {
+        Self { millis: Cell::new(0), began: Cell::new(Instant::from_ticks(0)) }
+    }
+}
 
 impl Clock for Uptime {
     fn now(&self) -> Millis {
-        Millis(Instant::now().as_millis())
+        let passed = Instant::now().saturating_duration_since(self.began.get());
+        if passed.as_ticks() >= TICKS_PER_MILLI {
+            let millis = passed.as_millis();
+            self.millis.set(self.millis.get() + millis);
+            self.began.set(self.began.get() + Duration::from_millis(millis));
+        }
+        Millis(self.millis.get())
     }
 }
+
+const TICKS_PER_MILLI: u64 = embassy_time::TICK_HZ / 1000;

@@ -1,6 +1,6 @@
 //! Thousandths: what sensors measure, without a single float.
 
-use core::fmt::{self, Write as _};
+use core::fmt;
 
 use serde::{Serialize, Serializer};
 
@@ -58,27 +58,50 @@ pub(crate) fn parse_wide(text: &str) -> Option<i64> {
 /// Digits before the point: far from where a sum could overflow.
 const MOST_DIGITS: usize = 12;
 
-/// Prints the point, and no more digits behind it than it needs.
+impl Milli {
+    /// The point, and no more digits behind it than it needs. Without a division: small processors have none.
+    fn digits(self) -> heapless::String<12> {
+        let mut digits = heapless::String::new();
+        let mut put = |character| {
+            // cannot fail: a sign, seven digits, the point and three more are twelve.
+            let _ = digits.push(character);
+        };
+        if self.0 < 0 {
+            put('-');
+        }
+        let mut rest = self.0.unsigned_abs();
+        let mut begun = false;
+        for power in [1_000_000_000, 100_000_000, 10_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10, 1] {
+            if power < 1000 && rest == 0 {
+                break;
+            }
+            if power == 100 {
+                put('.');
+            }
+            let mut digit = b'0';
+            while rest >= power {
+                rest -= power;
+                digit += 1;
+            }
+            begun |= digit > b'0' || power <= 1000;
+            if begun {
+                put(char::from(digit));
+            }
+        }
+        digits
+    }
+}
+
 impl fmt::Display for Milli {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (sign, size) = (if self.0 < 0 { "-" } else { "" }, self.0.unsigned_abs());
-        write!(f, "{sign}{}", size / 1000)?;
-        match size % 1000 {
-            0 => Ok(()),
-            rest if rest % 100 == 0 => write!(f, ".{}", rest / 100),
-            rest if rest % 10 == 0 => write!(f, ".{:02}", rest / 10),
-            rest => write!(f, ".{rest:03}"),
-        }
+        f.write_str(&self.digits())
     }
 }
 
 /// A JSON number. serde knows no decimals that are not floats; serde-json-core writes bytes as they are.
 impl Serialize for Milli {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut digits = heapless::String::<12>::new();
-        // cannot fail: a sign, seven digits, the point and three more are twelve.
-        let _ = write!(digits, "{self}");
-        serializer.serialize_bytes(digits.as_bytes())
+        serializer.serialize_bytes(self.digits().as_bytes())
     }
 }
 

@@ -173,58 +173,71 @@ impl<'n, 's> Reply<'n, 's> {
     /// As [`Reply::fill`], one attempt.
     pub fn poll_fill(&mut self, cx: &mut Context<'_>, out: &mut [u8]) -> Poll<Result<usize, Broken>> {
         let node = self.node;
-        let now = node.now();
         loop {
             let mut engine = node.engine();
-            let (next, say) = match self.stage {
+            let moved_on = match self.stage {
                 Stage::Ended => return Poll::Ready(Ok(0)),
                 Stage::Document(_) | Stage::Event(..) => {
                     let written = self.encode(&engine, out)?;
                     if written == 0 {
                         continue;
                     }
-                    self.keepalive_at = now.after(KEEPALIVE);
+                    if self.is_stream {
+                        self.keepalive_at = node.now().after(KEEPALIVE);
+                    }
                     return Poll::Ready(Ok(written));
                 }
-                Stage::Waiting { sent, until, history } => {
-                    (self.when_settled(&engine, sent, until, history), Stage::Waiting { sent, until, history })
-                }
-                Stage::Between(stream) => {
-                    let comment = Stage::Event(Encoder::plain(rpc::KEEPALIVE_COMMENT, &[]), Some(stream));
-                    (self.next_event(&engine, stream), comment)
-                }
+                Stage::Waiting { sent, until, history } => self.when_settled(&engine, sent, until, history),
+                Stage::Between(stream) => match self.next_event(&engine, stream) {
+                    Some(next) => {
+                        self.stage = next;
+                        true
+                    }
+                    None => false,
+                },
             };
-            match next {
-                Some(next) => self.stage = next,
-                None if now < self.keepalive_at => {
-                    if let Some(reader) = &self.reader {
-                        engine.wait_for_record(reader.key, self.keepalive_at, cx.waker());
-                    }
-                    return Poll::Pending;
+            if moved_on {
+                continue;
+            }
+            let now = node.now();
+            if now < self.keepalive_at {
+                if let Some(reader) = &self.reader {
+                    engine.wait_for_record(reader.key, self.keepalive_at, cx.waker());
                 }
-                None => {
-                    self.keepalive_at = now.after(KEEPALIVE);
-                    self.stage = say;
-                    if let (Stage::Waiting { .. }, Some(first)) = (&self.stage, out.first_mut()) {
-                        *first = rpc::KEEPALIVE_SPACE;
-                        return Poll::Ready(Ok(1));
-                    }
-                }
+                return Poll::Pending;
+            }
+            self.keepalive_at = now.after(KEEPALIVE);
+            if let Stage::Between(stream) = self.stage {
+                self.stage = Stage::Event(Encoder::plain(rpc::KEEPALIVE_COMMENT, &[]), Some(stream));
+            } else if let Some(first) = out.first_mut() {
+                *first = rpc::KEEPALIVE_SPACE;
+                return Poll::Ready(Ok(1));
             }
         }
     }
 
     /// Writes the next bytes of a document or an event, and moves on at its end.
     fn encode(&mut self, engine: &Engine<'s>, out: &mut [u8]) -> Result<usize, Broken> {
-        let mut stage = core::mem::replace(&mut self.stage, Stage::Ended);
-        let (Stage::Document(encoder) | Stage::Event(encoder, _)) = &mut stage else { return Ok(0) };
-        let written = encoder.fill(&self.scene(engine), out).map_err(|_| Broken)?;
-        self.stage = match stage {
-            Stage::Event(encoder, Some(stream)) if encoder.is_done() => Stage::Between(stream),
-            Stage::Event(encoder, None) | Stage::Document(encoder) if encoder.is_done() => Stage::Ended,
-            unfinished => unfinished,
+        let identity = &self.node.identity;
+        let scene = Scene {
+            engine,
+            dialect: self.dialect,
+            profile: &identity.profile,
+            rpc_id: &self.id,
+            fault: self.fault.as_ref(),
+            url: identity.url,
+            serves: identity.served,
         };
-        Ok(written)
+        let (encoder, then) = match &mut self.stage {
+            Stage::Document(encoder) => (encoder, None),
+            Stage::Event(encoder, then) => (encoder, *then),
+            _ => return Ok(0),
+        };
+        let written = encoder.fill(&scene, out);
+        if written.is_err() || encoder.is_done() {
+            self.stage = then.filter(|_| written.is_ok()).map_or(Stage::Ended, Stage::Between);
+        }
+        written.map_err(|_| Broken)
     }
 
     fn is_due(&self, engine: &Engine<'_>, sent: Sent, until: Until) -> bool {
@@ -235,18 +248,20 @@ impl<'n, 's> Reply<'n, 's> {
         }
     }
 
-    fn when_settled(&mut self, engine: &Engine<'_>, sent: Sent, until: Until, history: History) -> Option<Stage> {
+    /// Goes on to the answer if it can be given. False if not.
+    fn when_settled(&mut self, engine: &Engine<'_>, sent: Sent, until: Until, history: History) -> bool {
         if !self.is_due(engine, sent, until) {
-            return None;
-        }
-        if engine.slot(sent.key).is_none() {
-            return Some(self.gone(rpc::ERROR));
+            return false;
         }
         let shapes = &self.dialect.shapes;
-        Some(Stage::Document(match find_reply(engine, sent.key, sent.message) {
-            Some(reply) => Encoder::event(rpc::RESULT, shapes.replied, sent.key, reply),
-            None => Encoder::task(rpc::RESULT, shapes.sent, engine.snapshot(sent.key), history),
-        }))
+        self.stage = if engine.slot(sent.key).is_none() {
+            self.gone(rpc::ERROR)
+        } else if let Some(reply) = find_reply(engine, sent.key, sent.message) {
+            Stage::Document(Encoder::event(rpc::RESULT, shapes.replied, sent.key, reply))
+        } else {
+            Stage::Document(Encoder::task(rpc::RESULT, shapes.sent, engine.snapshot(sent.key), history))
+        };
+        true
     }
 
     /// The next event of a stream, if there is one.
@@ -281,7 +296,7 @@ impl<'n, 's> Reply<'n, 's> {
             let (cursor, header) = engine.after(now, stream.cursor)?;
             stream.cursor = cursor;
             let mut replaces = false;
-            let (shape, is_final): (Ops, bool) = match header.kind {
+            let (shape, is_final): (Ops, bool) = match header.kind() {
                 Kind::Message | Kind::Reply => continue,
                 Kind::Chunk { artifact, ordinal, .. } => {
                     // What came before it is gone, and perhaps was never sent.
@@ -309,18 +324,6 @@ impl<'n, 's> Reply<'n, 's> {
         self.fault = Some(Fault::because(FaultKind::TaskNotFound, "it made room for others before it could be sent"));
         Stage::Document(Encoder::plain(outer, self.dialect.shapes.error_data))
     }
-
-    fn scene<'a>(&'a self, engine: &'a Engine<'s>) -> Scene<'a, 's> {
-        Scene {
-            engine,
-            dialect: self.dialect,
-            profile: &self.node.identity.profile,
-            rpc_id: &self.id,
-            fault: self.fault.as_ref(),
-            url: self.node.identity.url,
-            serves: self.node.identity.served,
-        }
-    }
 }
 
 /// A place among the readers, given back when it is dropped.
@@ -343,15 +346,13 @@ impl Drop for Place<'_, '_> {
 
 /// The agent's answer, if it was a message.
 fn find_reply(engine: &Engine<'_>, key: TaskKey, behind: Stamp) -> Option<Cursor> {
-    let (cursor, header) = {
-        let mut cursor = Cursor::behind(behind);
-        loop {
-            let (next, header) = engine.after(engine.snapshot(key), cursor)?;
-            if matches!(header.kind, Kind::Reply) || header.next == crate::log::NIL {
-                break (next, header);
-            }
-            cursor = next;
+    let mut cursor = Cursor::behind(behind);
+    while engine.is_message(key) {
+        let (next, header) = engine.after(engine.snapshot(key), cursor)?;
+        if header.kind() == Kind::Reply {
+            return Some(next);
         }
-    };
-    (header.kind == Kind::Reply).then_some(cursor)
+        cursor = next;
+    }
+    None
 }

@@ -67,21 +67,24 @@ impl<'t, 'n, 's> Artifact<'t, 'n, 's> {
 }
 
 /// A value of a skill's own type as JSON, ready to be sent as a data part.
-pub struct Data<const N: usize>(heapless::Vec<u8, N>);
+pub struct Data<const N: usize> {
+    bytes: [u8; N],
+    len: usize,
+}
 
 impl<const N: usize> Data<N> {
     /// Writes the value. `None` if it is longer than `N` bytes.
     pub fn of<T: Serialize>(value: &T) -> Option<Self> {
-        let mut bytes = heapless::Vec::new();
-        bytes.resize(N, 0).ok()?;
+        let mut bytes = [0; N];
         let len = serde_json_core::to_slice(value, &mut bytes).ok()?;
-        bytes.truncate(len);
-        Json::parse(&bytes).ok()?;
-        Some(Self(bytes))
+        Json::parse(bytes.get(..len)?).ok()?;
+        Some(Self { bytes, len })
     }
 
     /// The part.
     pub fn piece(&self) -> Piece<'_> {
-        Piece::Data(Json::parse(&self.0).unwrap_or(Json::EMPTY_OBJECT))
+        // cannot fail: it was checked when it was written.
+        let text = self.bytes.get(..self.len).and_then(|bytes| core::str::from_utf8(bytes).ok());
+        Piece::Data(text.map_or(Json::EMPTY_OBJECT, Json::of_checked))
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     config::SKILL_TEXT_MAX,
     dialect,
     engine::{Cursor, Snapshot, TaskKey},
-    json::{self, Json},
+    json::{self, Json, Text},
     log::{Kind, Span, Tag},
     node::Node,
 };
@@ -35,10 +35,11 @@ impl<'n, 's> TaskCx<'n, 's> {
             let next = {
                 let engine = self.node.engine();
                 let present = engine.run_message(self.key)?.stamp;
-                engine.after(engine.snapshot(self.key), cursor).filter(|(next, _)| next.stamp < present)
+                let next = engine.after(engine.snapshot(self.key), cursor).filter(|(next, _)| next.stamp < present);
+                next.map(|(next, header)| (next, header.kind()))
             };
-            let Some((next, header)) = next else { return found };
-            if header.kind == Kind::Message {
+            let Some((next, kind)) = next else { return found };
+            if kind == Kind::Message {
                 found = look(&Said::of(self.node, self.key, next)).or(found);
             }
             cursor = next;
@@ -51,7 +52,7 @@ impl<'n, 's> TaskCx<'n, 's> {
         let snapshot = engine.snapshot(self.key);
         let mut cursor = engine.run_message(self.key);
         while let Some((next, header)) = cursor.and_then(|cursor| engine.after(snapshot, cursor)) {
-            if header.kind == Kind::Message {
+            if header.kind() == Kind::Message {
                 return true;
             }
             cursor = Some(next);
@@ -181,7 +182,7 @@ impl Reference<'_, '_> {
         let mut newest = None;
         let mut cursor = Cursor::START;
         while let Some((next, header)) = engine.after(snapshot, cursor) {
-            if matches!(header.kind, Kind::Chunk { .. }) {
+            if matches!(header.kind(), Kind::Chunk { .. }) {
                 newest = Some(next);
             }
             cursor = next;
@@ -204,16 +205,10 @@ pub(super) fn text_of(node: &Node<'_>, key: TaskKey, message: Cursor) -> Option<
             continue;
         }
         let escaped = engine.copy::<{ SKILL_TEXT_MAX + 2 }>(part.span)?;
-        let mut quoted = heapless::Vec::<u8, { SKILL_TEXT_MAX + 4 }>::new();
-        quoted.push(b'"').ok()?;
-        quoted.extend_from_slice(&escaped).ok()?;
-        quoted.push(b'"').ok()?;
         if !text.is_empty() {
             text.push('\n').ok()?;
         }
-        for character in Json::parse(&quoted).ok()?.text()?.chars() {
-            text.push(character).ok()?;
-        }
+        Text::new(core::str::from_utf8(&escaped).ok()?).append_to(&mut text)?;
     }
     Some(text)
 }

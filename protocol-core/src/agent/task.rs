@@ -196,7 +196,7 @@ impl Future for Pause<'_, '_, '_> {
         if told.is_err() {
             return Poll::Ready(told);
         }
-        let is_due = task.now() >= until;
+        let is_due = until == Millis(0) || task.now() >= until;
         if is_due && is_begun {
             return Poll::Ready(task.check());
         }

@@ -105,7 +105,11 @@ impl Subject {
 impl Encoder {
     /// A document about a task as it was.
     pub(crate) fn task(outer: Ops, body: Ops, snapshot: Snapshot, history: History) -> Self {
-        Self { is_whole: true, shows_artifacts: true, history, ..Self::new(outer, body, snapshot) }
+        let mut encoder = Self::new(outer, body, snapshot);
+        encoder.is_whole = true;
+        encoder.shows_artifacts = true;
+        encoder.history = history;
+        encoder
     }
 
     /// A document about one record.
@@ -180,7 +184,7 @@ impl Encoder {
         self.check_log(scene)?;
         let mut out = Out::new(buffer, self.bookmark);
         while let Some(frame) = self.frames.last() {
-            let Some(op) = frame.ops.get(usize::from(frame.at)).copied() else {
+            let Some(op) = frame.ops.get(usize::from(frame.at)) else {
                 let is_item = frame.is_item;
                 self.frames.pop();
                 if let Some(outer) = self.frames.last_mut() {
@@ -224,8 +228,8 @@ impl Encoder {
         self.frames.push(frame).map_err(|_| Gone)
     }
 
-    fn step(&mut self, op: Op, returned: bool, scene: &Scene<'_, '_>, out: &mut Out<'_>) -> Next {
-        match op {
+    fn step(&mut self, op: &'static Op, returned: bool, scene: &Scene<'_, '_>, out: &mut Out<'_>) -> Next {
+        match *op {
             Op::Lit(text) => out.put(text),
             Op::Put(field) => self.value(field, scene).write(scene, out),
             Op::Bare(field) => self.value(field, scene).write_bare(scene, out),
@@ -375,7 +379,7 @@ impl Encoder {
             if let Some(content) = items.next_part(engine.pool()) {
                 return Some((chunk, (content, items)));
             }
-            let Kind::Chunk { artifact, .. } = engine.header(chunk).kind else { return None };
+            let Kind::Chunk { artifact, .. } = engine.header(chunk).kind() else { return None };
             if list == List::Parts {
                 return None;
             }
@@ -409,10 +413,6 @@ impl Encoder {
         }
         let stands = |cursor: Cursor| cursor.stamp == 0 || scene.engine.stands(key, cursor);
         if self.slot(scene).is_some() && stands(self.record) && stands(self.chunk) { Ok(()) } else { Err(Gone) }
-    }
-
-    pub(super) const fn key(&self) -> TaskKey {
-        self.snapshot.key
     }
 
     pub(super) fn slot<'a>(&self, scene: &'a Scene<'_, '_>) -> Option<&'a Slot> {

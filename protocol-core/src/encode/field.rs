@@ -219,20 +219,26 @@ impl Encoder {
         }
     }
 
-    fn record_value<'a>(&self, field: Field, scene: &'a Scene<'_, '_>, slot: &'a Slot, header: Header) -> Value<'a> {
+    fn record_value<'a>(
+        &self,
+        field: Field,
+        scene: &'a Scene<'_, '_>,
+        slot: &'a Slot,
+        header: Header<'_>,
+    ) -> Value<'a> {
         let pool = scene.engine.pool();
         let items = header.items(self.record.record);
         let text = |tag| items.find(pool, tag).map_or(Value::Absent, Value::Quoted);
         let json = |tag| items.find(pool, tag).map_or(Value::Absent, Value::Raw);
-        match (field, header.kind) {
+        match (field, header.kind()) {
             (Field::InTask, kind) => present(kind != Kind::Reply),
             (Field::State, Kind::Status(state)) => Value::Text(scene.dialect.states[state as usize]),
-            (Field::Time, _) => wall_time(scene, header.at),
+            (Field::Time, _) => wall_time(scene, header.at()),
             (Field::Final, Kind::Status(_)) => present(self.is_final),
             (Field::NotFinal, Kind::Status(_)) => present(!self.is_final),
             (Field::HasMessage, _) => present(scene.engine.has_parts(self.record)),
             (Field::MessageId, _) => match text(Tag::MessageId) {
-                Value::Absent => Value::MadeId(&slot.id, header.stamp),
+                Value::Absent => Value::MadeId(&slot.id, header.stamp()),
                 id => id,
             },
             (Field::Role, kind) => {

@@ -38,13 +38,13 @@ impl Cursor {
         self.record != NIL
     }
 
-    fn at(record: BlockIndex, header: &Header) -> Self {
-        let fate = match header.kind {
+    fn at(record: BlockIndex, header: Header<'_>) -> Self {
+        let fate = match header.kind() {
             Kind::Chunk { .. } => Fate::GoesAsChunk,
             Kind::Status(_) => Fate::GoesAsStatus,
             Kind::Message | Kind::Reply => Fate::Stays,
         };
-        Self { record, stamp: header.stamp, fate }
+        Self { record, stamp: header.stamp(), fate }
     }
 }
 
@@ -85,7 +85,7 @@ impl Engine<'_> {
         })
     }
 
-    pub(crate) fn header(&self, cursor: Cursor) -> Header {
+    pub(crate) fn header(&self, cursor: Cursor) -> Header<'_> {
         Header::read(&self.pool, cursor.record)
     }
 
@@ -94,18 +94,18 @@ impl Engine<'_> {
     }
 
     /// The record after a cursor, no newer than `upto`.
-    pub(crate) fn after(&self, Snapshot { key, upto }: Snapshot, cursor: Cursor) -> Option<(Cursor, Header)> {
+    pub(crate) fn after(&self, Snapshot { key, upto }: Snapshot, cursor: Cursor) -> Option<(Cursor, Header<'_>)> {
         let slot = self.slot(key).filter(|slot| !slot.chain.is_empty())?;
-        let mut record = if self.stands(key, cursor) { self.header(cursor).next } else { slot.chain.first };
+        let mut record = if self.stands(key, cursor) { self.header(cursor).next() } else { slot.chain.first };
         while record != NIL {
             let header = Header::read(&self.pool, record);
-            if header.stamp > upto {
+            if header.stamp() > upto {
                 return None;
             }
-            if header.stamp > cursor.stamp {
-                return Some((Cursor::at(record, &header), header));
+            if header.stamp() > cursor.stamp {
+                return Some((Cursor::at(record, header), header));
             }
-            record = header.next;
+            record = header.next();
         }
         None
     }
@@ -115,13 +115,13 @@ impl Engine<'_> {
         let slot = self.slot(snapshot.key)?;
         if slot.status_stamp <= snapshot.upto {
             let header = Header::read(&self.pool, slot.status);
-            return Some((Cursor::at(slot.status, &header), slot.state, header.at));
+            return Some((Cursor::at(slot.status, header), slot.state, header.at()));
         }
         let mut found = None;
         let mut cursor = Cursor::START;
         while let Some((next, header)) = self.after(snapshot, cursor) {
-            if let Kind::Status(state) = header.kind {
-                found = Some((next, state, header.at));
+            if let Kind::Status(state) = header.kind() {
+                found = Some((next, state, header.at()));
             }
             cursor = next;
         }
@@ -131,7 +131,7 @@ impl Engine<'_> {
     /// The message that the present run answers.
     pub(crate) fn run_message(&self, key: TaskKey) -> Option<Cursor> {
         let slot = self.slot(key).filter(|slot| !slot.chain.is_empty())?;
-        Some(Cursor::at(slot.run_message, &Header::read(&self.pool, slot.run_message)))
+        Some(Cursor::at(slot.run_message, Header::read(&self.pool, slot.run_message)))
     }
 
     /// The task of the same context whose status is newest, other than this one.
@@ -151,9 +151,9 @@ impl Engine<'_> {
         let present = self.status(snapshot).map_or(0, |(status, ..)| status.stamp);
         loop {
             let (next, header) = self.after(snapshot, cursor)?;
-            match header.kind {
+            match header.kind() {
                 Kind::Message => return Some(next),
-                Kind::Status(_) if header.stamp != present && self.has_parts(next) => return Some(next),
+                Kind::Status(_) if header.stamp() != present && self.has_parts(next) => return Some(next),
                 _ => cursor = next,
             }
         }
@@ -164,7 +164,7 @@ impl Engine<'_> {
         loop {
             let (next, header) = self.after(snapshot, cursor)?;
             cursor = next;
-            let Kind::Chunk { artifact, append, .. } = header.kind else { continue };
+            let Kind::Chunk { artifact, append, .. } = header.kind() else { continue };
             let begins = !append || !self.seen_before(snapshot, artifact, next.stamp);
             if begins && !self.replaced_after(snapshot, artifact, next) {
                 return Some(next);
@@ -176,7 +176,7 @@ impl Engine<'_> {
     pub(crate) fn next_chunk(&self, snapshot: Snapshot, of: u16, mut cursor: Cursor) -> Option<Cursor> {
         loop {
             let (next, header) = self.after(snapshot, cursor)?;
-            match header.kind {
+            match header.kind() {
                 Kind::Chunk { artifact, .. } if artifact == of => return Some(next),
                 _ => cursor = next,
             }
@@ -190,7 +190,7 @@ impl Engine<'_> {
 
     fn replaced_after(&self, snapshot: Snapshot, artifact: u16, mut cursor: Cursor) -> bool {
         while let Some(next) = self.next_chunk(snapshot, artifact, cursor) {
-            if matches!(self.header(next).kind, Kind::Chunk { append: false, .. }) {
+            if matches!(self.header(next).kind(), Kind::Chunk { append: false, .. }) {
                 return true;
             }
             cursor = next;
@@ -206,8 +206,17 @@ impl Engine<'_> {
     /// Copies a span into a string of fixed capacity as it stands (escaped), or `None` if it doesn't fit.
     pub(crate) fn copy<const N: usize>(&self, span: Span) -> Option<heapless::Vec<u8, N>> {
         let mut bytes = heapless::Vec::new();
-        bytes.resize(span.len as usize, 0).ok()?;
-        self.pool.read(span.at, &mut bytes);
+        let (mut at, mut left) = (span.at, span.len as usize);
+        while left > 0 {
+            let tail = self.pool.tail(at);
+            let piece = &tail[..left.min(tail.len())];
+            bytes.extend_from_slice(piece).ok()?;
+            if piece.is_empty() {
+                break;
+            }
+            left -= piece.len();
+            at = self.pool.advance(at, piece.len());
+        }
         Some(bytes)
     }
 

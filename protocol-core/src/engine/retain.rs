@@ -49,10 +49,10 @@ impl Engine<'_> {
         let mut record = slot.chain.first;
         while record != NIL && blocks < enough {
             let header = Header::read(&self.pool, record);
-            if may_go(slot, record, &header) {
-                blocks += Draft::blocks_for(header.len as usize);
+            if may_go(slot, record, header) {
+                blocks += Draft::blocks_for(header.len() as usize);
             }
-            record = header.next;
+            record = header.next();
         }
         blocks
     }
@@ -64,23 +64,23 @@ impl Engine<'_> {
         let mut record = slot.chain.first;
         while record != NIL {
             let header = Header::read(&self.pool, record);
-            if may_go(slot, record, &header) {
-                match header.kind {
-                    Kind::Chunk { .. } => slot.dropped_chunks_upto = header.stamp,
-                    _ => slot.dropped_statuses_upto = header.stamp,
+            if may_go(slot, record, header) {
+                match header.kind() {
+                    Kind::Chunk { .. } => slot.dropped_chunks_upto = header.stamp(),
+                    _ => slot.dropped_statuses_upto = header.stamp(),
                 }
                 log::remove(&mut self.pool, &mut slot.chain, before, record);
                 return true;
             }
             before = Some(record);
-            record = header.next;
+            record = header.next();
         }
         false
     }
 }
 
-fn may_go(slot: &Slot, record: log::BlockIndex, header: &Header) -> bool {
-    match header.kind {
+fn may_go(slot: &Slot, record: log::BlockIndex, header: Header<'_>) -> bool {
+    match header.kind() {
         Kind::Chunk { .. } => slot.last_chunk.is_none_or(|(newest, _)| newest != record),
         Kind::Status(_) => record != slot.status,
         Kind::Message | Kind::Reply => false,

@@ -190,17 +190,19 @@ impl Engine<'_> {
         self.entropy.fill(&mut bytes);
         bytes[6] = bytes[6] & 0x0f | 0x40;
         bytes[8] = bytes[8] & 0x3f | 0x80;
-        let mut id = Id::new();
-        for (n, byte) in bytes.into_iter().enumerate() {
-            if matches!(n, 4 | 6 | 8 | 10) {
-                // cannot fail, like the next: 36 characters are less than an id may have.
-                let _ = id.push('-');
+        let mut digits = [b'-'; 36];
+        let mut at = 0;
+        for byte in bytes {
+            if matches!(at, 8 | 13 | 18 | 23) {
+                at += 1;
             }
             for nibble in [byte >> 4, byte & 0xf] {
-                let _ = id.push(char::from(b"0123456789abcdef"[usize::from(nibble)]));
+                digits[at] = b"0123456789abcdef"[usize::from(nibble)];
+                at += 1;
             }
         }
-        id
+        // cannot fail: these are characters, and fewer than an id may have.
+        core::str::from_utf8(&digits).ok().and_then(|digits| Id::try_from(digits).ok()).unwrap_or_default()
     }
 }
 

@@ -174,6 +174,11 @@ impl Engine<'_> {
         self.slot(key).is_none_or(|slot| slot.hidden || (slot.state.is_settled() && slot.status_stamp > message))
     }
 
+    /// Whether it turned out to be a message.
+    pub(crate) fn is_message(&self, key: TaskKey) -> bool {
+        self.slot(key).is_some_and(|slot| slot.hidden)
+    }
+
     /// Whether its agent says that it takes long.
     pub(crate) fn is_slow(&self, key: TaskKey) -> bool {
         self.slot(key).is_some_and(|slot| slot.slow)

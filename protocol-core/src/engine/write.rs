@@ -249,14 +249,14 @@ impl Engine<'_> {
         let mut record = newest;
         loop {
             let header = Header::read(&self.pool, record);
-            if let Kind::Chunk { artifact, .. } = header.kind {
+            if let Kind::Chunk { artifact, .. } = header.kind() {
                 let items = header.items(record);
                 if items.find(&self.pool, Tag::ArtifactId).is_some_and(|span| self.span_says(span, id)) {
                     return Some(artifact);
                 }
             }
             // The newest first, because it is the likely one; then all from the front.
-            record = if record == newest && slot.chain.first != newest { slot.chain.first } else { header.next };
+            record = if record == newest && slot.chain.first != newest { slot.chain.first } else { header.next() };
             if record == NIL || record == newest {
                 return None;
             }
@@ -266,7 +266,7 @@ impl Engine<'_> {
     /// How many chunks an artifact has had since it began.
     fn next_ordinal(&self, key: TaskKey, number: u16) -> u32 {
         let Some(slot) = self.slots.get(key) else { return 0 };
-        let ordinal_of = |record| match Header::read(&self.pool, record).kind {
+        let ordinal_of = |record| match Header::read(&self.pool, record).kind() {
             Kind::Chunk { artifact, ordinal, .. } if artifact == number => Some(ordinal + 1),
             _ => None,
         };
@@ -277,7 +277,7 @@ impl Engine<'_> {
         let mut record = slot.chain.first;
         while record != NIL {
             next = ordinal_of(record).unwrap_or(next);
-            record = Header::read(&self.pool, record).next;
+            record = Header::read(&self.pool, record).next();
         }
         next
     }

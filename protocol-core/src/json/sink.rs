@@ -24,7 +24,10 @@ pub fn escape(text: &str, sink: &mut dyn Sink) {
 /// Writes the runs of `text` that need no escape as they are. What may need one begins with a byte that is `special`.
 fn rewrite(text: &str, sink: &mut dyn Sink, special: impl Fn(u8) -> bool) {
     let mut plain_from = 0usize;
-    for (at, byte) in text.bytes().enumerate() {
+    let mut next = 0usize;
+    while let Some(byte) = text.as_bytes().get(next).copied() {
+        let at = next;
+        next = next.wrapping_add(1);
         if !special(byte) {
             continue;
         }

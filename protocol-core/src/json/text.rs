@@ -10,7 +10,7 @@ pub struct Text<'a>(&'a str);
 
 impl<'a> Text<'a> {
     /// Wraps the escaped content of a checked string.
-    pub(super) const fn new(escaped: &'a str) -> Self {
+    pub(crate) const fn new(escaped: &'a str) -> Self {
         Self(escaped)
     }
 
@@ -43,13 +43,19 @@ impl<'a> Text<'a> {
     /// Copies the characters into a string of fixed capacity, or `None` if they don't fit.
     pub fn decode<const N: usize>(self) -> Option<heapless::String<N>> {
         let mut decoded = heapless::String::new();
+        self.append_to(&mut decoded)?;
+        Some(decoded)
+    }
+
+    /// As [`Text::decode`], behind what the string has. What fits of text that does not is there all the same.
+    pub(crate) fn append_to<const N: usize>(self, decoded: &mut heapless::String<N>) -> Option<()> {
         if !self.0.as_bytes().contains(&b'\\') {
-            return decoded.push_str(self.0).is_ok().then_some(decoded);
+            return decoded.push_str(self.0).ok();
         }
         for character in self.chars() {
             decoded.push(character).ok()?;
         }
-        Some(decoded)
+        Some(())
     }
 }
 

@@ -39,6 +39,11 @@ impl<'a> Json<'a> {
         })
     }
 
+    /// Takes a text that was checked before, without white space around it.
+    pub(crate) const fn of_checked(text: &'a str) -> Self {
+        Self(text)
+    }
+
     /// The value's text as it arrived.
     pub const fn raw(self) -> &'a str {
         self.0
@@ -112,7 +117,7 @@ impl<'a> Iterator for Members<'a> {
 }
 
 /// Iterator over the items of an array.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Items<'a>(&'a str);
 
 impl<'a> Iterator for Items<'a> {

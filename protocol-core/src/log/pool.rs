@@ -16,6 +16,13 @@ pub(crate) struct Block {
 impl Block {
     /// A block as it is before first use: all zero, so that a static pool costs no flash.
     pub(crate) const EMPTY: Self = Self { next: 0, bytes: [0; PAYLOAD] };
+
+    /// The word at a place; one instruction, because blocks are aligned like words.
+    pub(super) fn word<const AT: usize>(&self) -> u32 {
+        const { assert!(AT % 4 == 0 && AT + 4 <= PAYLOAD) };
+        let (words, _) = self.bytes.as_chunks();
+        u32::from_le_bytes(words[AT / 4])
+    }
 }
 
 /// A byte's place: its block and the offset there.
@@ -108,13 +115,10 @@ impl<'s> Pool<'s> {
         &self.blocks[at.block as usize].bytes[usize::from(at.offset)..]
     }
 
-    /// The first bytes of a block.
-    pub(super) fn head<const N: usize>(&self, block: BlockIndex) -> &[u8; N] {
-        const { assert!(N <= PAYLOAD) };
+    pub(super) fn block(&self, index: BlockIndex) -> &Block {
         #[cfg(test)]
         self.looks.set(self.looks.get() + 1);
-        // cannot fail: no block is shorter.
-        self.blocks[block as usize].bytes.first_chunk().expect("the head is in the block")
+        &self.blocks[index as usize]
     }
 
     pub(crate) fn tail_mut(&mut self, at: Position) -> &mut [u8] {

@@ -1,6 +1,6 @@
 //! What stands in a record, and how to read it.
 
-use super::{BlockIndex, Pool, Position, Stamp};
+use super::{Block, BlockIndex, NIL, Pool, Position, Stamp};
 use crate::{model::TaskState, time::Millis};
 
 /// What a record says.
@@ -17,22 +17,21 @@ pub(crate) enum Kind {
     Reply,
 }
 
-/// The fixed part at the start of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Header {
-    pub(crate) next: BlockIndex,
-    pub(crate) stamp: Stamp,
-    pub(crate) at: Millis,
-    pub(crate) kind: Kind,
-    /// Bytes of the items that follow.
-    pub(crate) len: u32,
-}
+/// Bytes of a record before its items.
+pub(super) const HEADER_BYTES: usize = 32;
 
-impl Header {
-    pub(crate) const BYTES: usize = 32;
+/// The fixed part at the start of a record, where it stands in the pool.
+///
+/// ```text
+/// next: 4 │ stamp: 8 │ at: 8 │ length of the items: 4 │ kind: 1 │ flags: 1 │ artifact: 2 │ ordinal: 4
+/// ```
+#[derive(Clone, Copy)]
+pub(crate) struct Header<'p>(&'p Block);
 
-    pub(super) fn encode(&self) -> [u8; Self::BYTES] {
-        let (kind, flags, number, ordinal) = match self.kind {
+impl<'p> Header<'p> {
+    /// The header of a record that is not in a list yet.
+    pub(super) fn encode(stamp: Stamp, at: Millis, kind: Kind, len: u32) -> [u8; HEADER_BYTES] {
+        let (kind, flags, number, ordinal) = match kind {
             Kind::Message => (0, 0, 0, 0),
             Kind::Status(state) => (1, state as u8, 0, 0),
             Kind::Chunk { artifact, append, last, ordinal } => {
@@ -40,11 +39,11 @@ impl Header {
             }
             Kind::Reply => (3, 0, 0, 0),
         };
-        let mut out = [0; Self::BYTES];
-        out[0..4].copy_from_slice(&self.next.to_le_bytes());
-        out[4..12].copy_from_slice(&self.stamp.to_le_bytes());
-        out[12..20].copy_from_slice(&self.at.0.to_le_bytes());
-        out[20..24].copy_from_slice(&self.len.to_le_bytes());
+        let mut out = [0; HEADER_BYTES];
+        out[0..4].copy_from_slice(&NIL.to_le_bytes());
+        out[4..12].copy_from_slice(&stamp.to_le_bytes());
+        out[12..20].copy_from_slice(&at.0.to_le_bytes());
+        out[20..24].copy_from_slice(&len.to_le_bytes());
         out[24] = kind;
         out[25] = flags;
         out[26..28].copy_from_slice(&number.to_le_bytes());
@@ -52,30 +51,47 @@ impl Header {
         out
     }
 
-    pub(crate) fn read(pool: &Pool<'_>, record: BlockIndex) -> Self {
-        let bytes: &[u8; Self::BYTES] = pool.head(record);
-        // In whole words, because blocks are aligned like words.
-        let (words, _) = bytes.as_chunks();
-        let word = |at: usize| u32::from_le_bytes(words[at / 4]);
-        let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
-        let kind = match bytes[24] {
-            0 => Kind::Message,
-            1 => Kind::Status(TaskState::ALL[usize::from(bytes[25]) % TaskState::COUNT]),
-            2 => Kind::Chunk {
-                artifact: u16::from_le_bytes([bytes[26], bytes[27]]),
-                append: bytes[25] & 1 != 0,
-                last: bytes[25] & 2 != 0,
-                ordinal: word(28),
-            },
-            _ => Kind::Reply,
-        };
-        Self { next: word(0), stamp: long(4), at: Millis(long(12)), kind, len: word(20) }
+    pub(crate) fn read(pool: &'p Pool<'_>, record: BlockIndex) -> Self {
+        Self(pool.block(record))
     }
 
-    /// The record's items.
-    pub(crate) const fn items(&self, record: BlockIndex) -> Items {
+    /// The record behind it.
+    pub(crate) fn next(self) -> BlockIndex {
+        self.0.word::<0>()
+    }
+
+    pub(crate) fn stamp(self) -> Stamp {
+        u64::from(self.0.word::<4>()) | u64::from(self.0.word::<8>()) << 32
+    }
+
+    pub(crate) fn at(self) -> Millis {
+        Millis(u64::from(self.0.word::<12>()) | u64::from(self.0.word::<16>()) << 32)
+    }
+
+    /// Bytes of the items that follow.
+    pub(crate) fn len(self) -> u32 {
+        self.0.word::<20>()
+    }
+
+    pub(crate) fn kind(self) -> Kind {
+        let [kind, flags, n0, n1] = self.0.word::<24>().to_le_bytes();
+        match kind {
+            0 => Kind::Message,
+            1 => Kind::Status(TaskState::ALL[usize::from(flags) % TaskState::COUNT]),
+            2 => Kind::Chunk {
+                artifact: u16::from_le_bytes([n0, n1]),
+                append: flags & 1 != 0,
+                last: flags & 2 != 0,
+                ordinal: self.0.word::<28>(),
+            },
+            _ => Kind::Reply,
+        }
+    }
+
+    /// The items of the record, whose first block this is.
+    pub(crate) fn items(self, record: BlockIndex) -> Items {
         // The header does not fill its block, so that is where the items begin.
-        Items { at: Position { block: record, offset: Self::BYTES as u8 }, left: self.len }
+        Items { at: Position { block: record, offset: HEADER_BYTES as u8 }, left: self.len() }
     }
 }
 
@@ -157,8 +173,14 @@ impl Items {
         if self.left < ITEM_HEAD as u32 {
             return None;
         }
-        let mut head = [0; ITEM_HEAD];
-        let at = pool.read(self.at, &mut head);
+        let (head, at) = match pool.tail(self.at).first_chunk() {
+            Some(head) => (*head, pool.advance(self.at, ITEM_HEAD)),
+            None => {
+                let mut head = [0; ITEM_HEAD];
+                let at = pool.read(self.at, &mut head);
+                (head, at)
+            }
+        };
         let [tag, l0, l1, l2] = head;
         let len = u32::from_le_bytes([l0, l1, l2, 0]).min(self.left - ITEM_HEAD as u32);
         self.left -= ITEM_HEAD as u32 + len;

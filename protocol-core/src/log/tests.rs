@@ -27,8 +27,8 @@ fn contents(pool: &Pool<'_>, chain: &Chain) -> Vec<(u64, String)> {
         let mut items = header.items(record);
         let part = items.next_part(pool).unwrap();
         assert_eq!(part.tag, Tag::Text);
-        all.push((header.stamp, text_of(pool, part.span)));
-        record = header.next;
+        all.push((header.stamp(), text_of(pool, part.span)));
+        record = header.next();
     }
     all
 }
@@ -61,7 +61,7 @@ fn removing_from_anywhere_keeps_the_rest_in_order() {
         }
         let mut records = std::vec![chain.first];
         for _ in 0..2 {
-            records.push(Header::read(&pool, *records.last().unwrap()).next);
+            records.push(Header::read(&pool, *records.last().unwrap()).next());
         }
         let before = if gone == 0 { None } else { Some(records[gone - 1]) };
         remove(&mut pool, &mut chain, before, records[gone]);
@@ -111,8 +111,8 @@ fn items_and_attributes_are_found_where_they_belong() {
     );
 
     let header = Header::read(&pool, chain.first);
-    assert_eq!((header.stamp, header.at), (7, Millis(8)));
-    assert_eq!(header.kind, Kind::Chunk { artifact: 513, append: true, last: false, ordinal: 70_000 });
+    assert_eq!((header.stamp(), header.at()), (7, Millis(8)));
+    assert_eq!(header.kind(), Kind::Chunk { artifact: 513, append: true, last: false, ordinal: 70_000 });
     let items = header.items(chain.first);
     assert_eq!(text_of(&pool, items.find(&pool, Tag::MessageId).unwrap()), "m\\n1");
     assert_eq!(text_of(&pool, items.find(&pool, Tag::Metadata).unwrap()), "{\"a\":1}");

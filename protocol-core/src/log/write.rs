@@ -5,7 +5,7 @@ use core::fmt;
 use super::{
     BlockIndex, Chain, NIL, Pool, Position, Stamp,
     pool::PAYLOAD,
-    record::{Header, Kind, Tag},
+    record::{HEADER_BYTES, Header, Kind, Tag},
 };
 use crate::{
     json::{self, Escaped, Json, Sink},
@@ -29,7 +29,7 @@ impl Draft {
         let mut draft =
             Self { first: NIL, end: Position { block: NIL, offset: 0 }, blocks: 0, len: 0, budget, full: false };
         draft.grow(pool);
-        draft.put_bytes(pool, &[0; Header::BYTES]);
+        draft.put_bytes(pool, &[0; HEADER_BYTES]);
         draft.len = 0;
         draft
     }
@@ -38,14 +38,14 @@ impl Draft {
     pub(crate) fn in_reserve(pool: &mut Pool<'_>, block: BlockIndex) -> Self {
         let mut draft =
             Self { first: block, end: Position { block, offset: 0 }, blocks: 1, len: 0, budget: 1, full: false };
-        draft.put_bytes(pool, &[0; Header::BYTES]);
+        draft.put_bytes(pool, &[0; HEADER_BYTES]);
         draft.len = 0;
         draft
     }
 
     /// Blocks that a record of so many bytes takes.
     pub(crate) const fn blocks_for(bytes: usize) -> u32 {
-        (Header::BYTES + bytes).div_ceil(PAYLOAD) as u32
+        (HEADER_BYTES + bytes).div_ceil(PAYLOAD) as u32
     }
 
     /// Whether something did not fit.
@@ -97,8 +97,8 @@ impl Draft {
 
     /// Makes the draft the newest record of `chain`.
     pub(crate) fn append_to(self, pool: &mut Pool<'_>, chain: &mut Chain, stamp: Stamp, at: Millis, kind: Kind) {
-        let header = Header { next: NIL, stamp, at, kind, len: self.len };
-        pool.overwrite(Position { block: self.first, offset: 0 }, &header.encode());
+        let header = Header::encode(stamp, at, kind, self.len);
+        pool.overwrite(Position { block: self.first, offset: 0 }, &header);
         if chain.is_empty() {
             chain.first = self.first;
         } else {
@@ -148,7 +148,7 @@ impl Draft {
 
 /// Takes a record out of the middle or the front of a chain and gives its blocks back.
 pub(crate) fn remove(pool: &mut Pool<'_>, chain: &mut Chain, before: Option<BlockIndex>, record: BlockIndex) {
-    let next = Header::read(pool, record).next;
+    let next = Header::read(pool, record).next();
     match before {
         Some(before) => pool.overwrite(Position { block: before, offset: 0 }, &next.to_le_bytes()),
         None => chain.first = next,

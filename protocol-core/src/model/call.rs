@@ -1,7 +1,7 @@
 //! A request, decoded: borrowed, checked, in no dialect.
 
 use crate::{
-    json::{Json, Text},
+    json::{Items, Json, Text},
     model::{Fault, TaskState},
     time::UnixMillis,
 };
@@ -129,7 +129,9 @@ pub(crate) struct Message<'a> {
 /// The parts of a message, in the dialect's own shape until one looks at them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parts<'a> {
-    array: Json<'a>,
+    /// Most messages have one part: it is not decoded again for everybody who looks.
+    first: Part<'a>,
+    others: Items<'a>,
     decode: for<'j> fn(Json<'j>) -> Result<Part<'j>, Fault>,
 }
 
@@ -139,21 +141,21 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// If one of them is not a part, or there is none.
     pub(crate) fn new(array: Json<'a>, decode: for<'j> fn(Json<'j>) -> Result<Part<'j>, Fault>) -> Result<Self, Fault> {
-        let mut any = false;
-        for item in array.items() {
-            decode(item)?;
-            any = true;
-        }
-        if !any {
+        let mut others = array.items();
+        let Some(first) = others.next() else {
             return Err(Fault::params("message.parts", "must be an array of at least one part"));
+        };
+        let first = decode(first)?;
+        for other in others {
+            decode(other)?;
         }
-        Ok(Self { array, decode })
+        Ok(Self { first, others, decode })
     }
 
     /// The parts in their order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Part<'a>> + use<'a> {
         let decode = self.decode;
-        self.array.items().filter_map(move |item| decode(item).ok())
+        core::iter::once(self.first).chain(self.others.filter_map(move |item| decode(item).ok()))
     }
 }
 
