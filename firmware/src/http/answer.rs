@@ -5,7 +5,7 @@
 
 use core::{future::poll_fn, pin::pin, task::Poll};
 
-use picoserve::io::BaseWrite;
+use picoserve::{io::BaseWrite, request::RequestParts};
 
 use super::{
     flow::Flow,
@@ -92,6 +92,16 @@ pub(super) enum Client {
     Head,
     Http10,
     Http11,
+}
+
+impl Client {
+    pub(super) fn of(parts: &RequestParts<'_>) -> Self {
+        match (parts.method(), parts.http_version()) {
+            ("HEAD", _) => Self::Head,
+            (_, "HTTP/1.1") => Self::Http11,
+            _ => Self::Http10,
+        }
+    }
 }
 
 /// Where a body ends.

@@ -36,7 +36,7 @@ use self::{
     flow::Flow,
     gate::{Bounds, Gate},
     handler::Handler,
-    socket::{Halves, Link, Paced, Wire},
+    socket::{Halves, Inlet, Link, Paced, Wire},
 };
 
 /// The least that [`Buffers::transmit`] may be.
@@ -112,6 +112,7 @@ where
             body_bytes: limits.body_bytes.min(site.bodies.largest_bytes().max(buffers.request.len())),
         };
         let flow = Flow::default();
+        let mut inlet = Inlet::new(reader, Gate::new(bounds), &flow);
         let wire = Wire::new(Link::new(Paced::new(writer, timer, limits.write), buffers.transmit));
         let router = Router::from_service(Handler {
             site,
@@ -129,7 +130,7 @@ where
         let config = Config::new(timeouts.clone()).keep_connection_alive();
         let served = Server::custom(&router, ByRef(timer), &config, buffers.request)
             .with_graceful_shutdown(stop, limits.grace)
-            .serve(Halves::new(reader, Gate::new(bounds), &wire, &flow))
+            .serve(Halves { inlet: &mut inlet, wire: &wire })
             .await;
         let ending = match served {
             // An answer that had its grace and did not end must not look as if it had.

@@ -25,19 +25,13 @@ use super::{
 /// Both halves of one connection, already taken apart.
 ///
 /// picoserve gets these; the socket itself stays with [`serve`](super::serve), which alone decides how a connection ends.
-/// So the ways to end it do nothing here.
-pub(super) struct Halves<'c, 'b, R, W> {
-    inlet: Inlet<'c, R>,
-    wire: &'c Wire<'b, W>,
+/// So the ways to end it do nothing here. Lent: picoserve hands its socket down, and every `async fn` keeps a copy or two.
+pub(super) struct Halves<'h, 'c, 'b, R, W> {
+    pub(super) inlet: &'h mut Inlet<'c, R>,
+    pub(super) wire: &'c Wire<'b, W>,
 }
 
-impl<'c, 'b, R, W> Halves<'c, 'b, R, W> {
-    pub(super) fn new(reader: R, gate: Gate, wire: &'c Wire<'b, W>, flow: &'c Flow) -> Self {
-        Self { inlet: Inlet { reader, gate, tail: b"", flow }, wire }
-    }
-}
-
-impl<'c, 'b, Runtime, R, W> Socket<Runtime> for Halves<'c, 'b, R, W>
+impl<'c, 'b, Runtime, R, W> Socket<Runtime> for Halves<'_, 'c, 'b, R, W>
 where
     R: Read<Error: 'static>,
     W: BaseWrite<Error = LinkError<R::Error>>,
@@ -54,7 +48,7 @@ where
 
     fn split(&mut self) -> (Self::ReadHalf<'_>, Self::WriteHalf<'_>) {
         let outlet = Outlet { wire: self.wire, flow: self.inlet.flow };
-        (&mut self.inlet, outlet)
+        (self.inlet, outlet)
     }
 
     async fn abort<T: Timer<Runtime>>(self, _: &Timeouts, _: &T) -> Result<(), picoserve::Error<Self::Error>> {
@@ -75,7 +69,11 @@ pub(super) struct Inlet<'c, R> {
     flow: &'c Flow,
 }
 
-impl<R> Inlet<'_, R> {
+impl<'c, R> Inlet<'c, R> {
+    pub(super) fn new(reader: R, gate: Gate, flow: &'c Flow) -> Self {
+        Self { reader, gate, tail: b"", flow }
+    }
+
     fn refuse(&mut self, refused: Refused) {
         self.tail = refused.tail;
         self.flow.refuse(refused);
