@@ -65,7 +65,7 @@ if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
     exit 1
 fi
 
-missing=$(tests/tools/device.sh) || { echo "$missing" >&2; exit 77; }
+missing=$(tests/tools/device.sh "$1") || { echo "$missing" >&2; exit 77; }
 image=${MOTE_IMAGE:-$(firmware/build.sh "$board_name")} || exit 1
 
 # A pipe with a name: the emulator and the decoder are both children whose ids we know, and end by them.

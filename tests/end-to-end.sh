@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # Runs the end-to-end suite against a device that is there already, a board or host-sim --preset pico:
 #
-#     tests/end-to-end.sh BASE_URL [NAME...]        all cases, or those whose names contain one of the words
-#
-# MOTE_REBOOT=1 also restarts the device; to be left out where the restart is only simulated.
+#     tests/end-to-end.sh BASE_URL [NAME...]        all cases, or those whose names contain one of the words; one of them
+#                                                   restarts the device
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit 1
-[ $# -ge 1 ] || { sed -n '2,6p' "$0"; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,5p' "$0"; exit 2; }
 export MOTE_URL=$1
 shift
 

@@ -57,8 +57,28 @@ readme() { tests/with-sim.sh sensor tests/readme.sh; }
 # Status 77 where the tools are missing and may not be installed.
 board_tools() { tests/tools/device.sh install || return 77; }
 rp2040_parts() {
-    tests/tools/device.sh >/dev/null || return 77
+    tests/tools/device.sh rp2040 >/dev/null || return 77
     node --test tests/emulated/rp2040/
+}
+
+# image BOARD: builds it; a warning of ours is a failure
+image() {
+    local log status=0
+    log=$(mktemp)
+    firmware/build.sh "$1" 2>&1 | tee "$log" || status=$?
+    ! grep -q 'warning: `firmware`' "$log" || status=1
+    rm -f "$log"
+    return "$status"
+}
+
+# Two boards in one image: firmware/build.rs says in our words what is wrong, and fails before anything is linked.
+one_board() {
+    local folder said
+    folder=$(mktemp -d)
+    rustc --edition 2024 firmware/build.rs -o "$folder/build" || return 1
+    said=$(OUT_DIR=$folder CARGO_FEATURE_PICO_W=1 CARGO_FEATURE_ESP32C6=1 "$folder/build")
+    rm -rf "$folder"
+    grep '^cargo::error=an image is for one board' <<<"$said"
 }
 
 step tools tools
@@ -70,12 +90,19 @@ step docs env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 step release cargo build --release -p host-sim
 step size tests/size/host.sh
 step readme readme
+step end-to-end tests/with-sim.sh "sensor --preset pico" tests/end-to-end.sh
 step real-clients real_clients
 step board-tools board_tools
+step one-board one_board
 step rp2040-parts rp2040_parts
-step arm-board tests/with-board.sh arm tests/readme.sh
-step riscv-board tests/with-board.sh riscv tests/readme.sh
+for board in qemu-arm w5500-pico qemu-riscv; do step "image-$board" image "$board"; done
+step arm-board tests/with-board.sh arm tests/board.sh
+step riscv-board tests/with-board.sh riscv tests/board.sh
+step rp2040-board tests/with-board.sh rp2040 tests/board.sh
 step arm-board-client tests/with-board.sh arm tests/interop/run.sh python-1.3.0
+for board in arm riscv rp2040; do step "$board-life" tests/emulated/life.py "$board"; done
+step arm-numbers tests/size/emulated.py
+for board in pico-w pico2-w esp32c3 esp32c6; do step "image-$board" image "$board"; done
 step board-size tests/size/boards.sh
 
 printf '\n=== summary\n'

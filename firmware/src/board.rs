@@ -119,17 +119,17 @@ pub trait Board {
     ///
     /// # Errors
     /// Says why it did not; most often because there is no radio.
-    async fn forget_wifi(&self) -> Result<(), Trouble>;
+    fn forget_wifi(&self) -> Result<(), Trouble>;
 
     /// Copies what was kept under `key` into `value` and says how long it is. `None` if there is nothing, or if it is
     /// longer than `value`.
-    async fn load(&self, key: Key, value: &mut [u8]) -> Option<usize>;
+    fn load(&self, key: Key, value: &mut [u8]) -> Option<usize>;
 
     /// Keeps a value under `key` beyond a restart, instead of the one before.
     ///
     /// # Errors
     /// Says why it is not kept. The value before is kept then.
-    async fn save(&self, key: Key, value: &[u8]) -> Result<(), Trouble>;
+    fn save(&self, key: Key, value: &[u8]) -> Result<(), Trouble>;
 }
 
 /// What a microcontroller's board measures and switches; everything else that agents ask of a [`Board`] is the same on all

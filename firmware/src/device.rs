@@ -90,9 +90,12 @@ struct Line {
     receive: [u8; 1024],
     /// What TCP has sent and the client has not acknowledged.
     send: [u8; 1024],
-    request: [u8; 1536],
-    answer: [u8; 768],
-    transmit: [u8; 256],
+    /// A head, and the body of a short message behind it: longer ones take turns in the rooms.
+    request: [u8; 1280],
+    /// More than a reading takes.
+    answer: [u8; 640],
+    /// The least that it may be: what is written in one go is gathered in `send` anyway.
+    transmit: [u8; LEAST_TRANSMIT_BYTES],
 }
 
 impl Line {

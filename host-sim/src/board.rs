@@ -102,17 +102,17 @@ impl Board for SimBoard {
         say(format_args!("reboot: the simulated device has restarted"));
     }
 
-    async fn forget_wifi(&self) -> Result<(), Trouble> {
+    fn forget_wifi(&self) -> Result<(), Trouble> {
         say(format_args!("forget wifi: the simulated device has none to forget"));
         Ok(())
     }
 
-    async fn load(&self, key: Key, value: &mut [u8]) -> Option<usize> {
-        self.store.load(key, value).await
+    fn load(&self, key: Key, value: &mut [u8]) -> Option<usize> {
+        self.store.load(key, value)
     }
 
-    async fn save(&self, key: Key, value: &[u8]) -> Result<(), Trouble> {
-        self.store.save(key, value).await
+    fn save(&self, key: Key, value: &[u8]) -> Result<(), Trouble> {
+        self.store.save(key, value)
     }
 }
 
@@ -188,13 +188,13 @@ mod tests {
         let board = SimBoard::new(1, None);
         let key = Key::calibration(0);
         let mut value = [0; 4];
-        assert_eq!(now(board.load(key, &mut value)), None);
-        now(board.save(key, &[1, 2])).expect("there is room");
-        now(board.save(key, &[3, 4, 5])).expect("there is room");
+        assert_eq!(board.load(key, &mut value), None);
+        board.save(key, &[1, 2]).expect("there is room");
+        board.save(key, &[3, 4, 5]).expect("there is room");
         board.reboot();
-        assert_eq!(now(board.load(key, &mut value)), Some(3));
+        assert_eq!(board.load(key, &mut value), Some(3));
         assert_eq!(value, [3, 4, 5, 0]);
-        assert_eq!(now(board.load(key, &mut value[..2])), None);
-        assert_eq!(now(board.load(Key::calibration(1), &mut value)), None);
+        assert_eq!(board.load(key, &mut value[..2]), None);
+        assert_eq!(board.load(Key::calibration(1), &mut value), None);
     }
 }

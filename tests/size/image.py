@@ -9,6 +9,7 @@ The ceilings are in ceilings.txt beside this file. LLVM's tools read the image (
 import re
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -115,7 +116,12 @@ def crates(image, sections, symbols, blobs):
             addresses += range(section["address"], section["address"] + section["bytes"], INSTRUCTION_BYTES)
         elif section["is_flashed"]:
             sizes[UNNAMED] += section["bytes"]
-    places = run("llvm-symbolizer", "--inlines", "--functions=none", f"--obj={image}", given="\n".join(map(hex, addresses)))
+    with tempfile.TemporaryDirectory() as folder:
+        # The index of addresses is a copy of what the units say of themselves. With code in RAM and in flash it has ranges
+        # of negative length, and one of those hides everything behind it.
+        plain = f"{folder}/image"
+        run("llvm-objcopy", "--remove-section=.debug_aranges", image, plain)
+        places = run("llvm-symbolizer", "--inlines", "--functions=none", f"--obj={plain}", given="\n".join(map(hex, addresses)))
     for frames in places.rstrip("\n").split("\n\n"):
         sizes[crate_of_frames(frames.splitlines())] += INSTRUCTION_BYTES
     for symbol in symbols:

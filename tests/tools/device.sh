@@ -1,18 +1,47 @@
 #!/usr/bin/env bash
-# What building and emulating a board needs, beyond cargo:
+# What building and emulating boards needs, beyond cargo:
 #
-#     tests/tools/device.sh            says what is missing, one line each; status 1 if anything is
-#     tests/tools/device.sh install    installs it (Debian, as root; crates with cargo; rp2040js with npm, outside the
-#                                      checkout in ${MOTE_CACHE:-~/.cache/mote}/rp2040js)
+#     tests/tools/device.sh [BOARD...]            says what is missing, one line each; status 1 if anything is
+#     tests/tools/device.sh install [BOARD...]    installs it (Debian, as root; crates with cargo; rp2040js with npm, outside
+#                                                 the checkout in ${MOTE_CACHE:-~/.cache/mote}/rp2040js)
 #
-# Where rustup has the boards' targets, its compiler is used and Debian's is not needed: see firmware/build.sh.
+# BOARD is one that tests/emulate.sh runs: arm, riscv or rp2040. Without any: whatever tests/full.sh needs, which builds
+# and measures the images of all boards. Where rustup has the boards' targets, its compiler is used and Debian's is not
+# needed: see firmware/build.sh.
 set -uo pipefail
 
 cd "$(dirname "$0")/../.." || exit 1
-wanted=(tests/emulated/rp2040/package.json tests/emulated/rp2040/package-lock.json)
-rp2040js="${MOTE_CACHE:-$HOME/.cache/mote}/rp2040js"
 
-targets="thumbv6m-none-eabi riscv32imc-unknown-none-elf"
+is_install=
+[ "${1:-}" = install ] && { is_install=yes; shift; }
+targets= commands= wants_rp2040js=
+# want TARGET COMMAND=PACKAGE...
+want() {
+    targets+="$1 "
+    shift
+    commands+="$* "
+}
+for board in "${@:-all}"; do
+    case $board in
+        arm) want thumbv6m-none-eabi qemu-system-arm=qemu-system-arm ;;
+        riscv) want riscv32imc-unknown-none-elf qemu-system-riscv32=qemu-system-misc ;;
+        rp2040)
+            want thumbv6m-none-eabi qemu-system-arm=qemu-system-arm node=nodejs npm=npm
+            wants_rp2040js=yes
+            ;;
+        all)
+            want "thumbv6m-none-eabi thumbv8m.main-none-eabihf riscv32imc-unknown-none-elf riscv32imac-unknown-none-elf" \
+                qemu-system-arm=qemu-system-arm qemu-system-riscv32=qemu-system-misc node=nodejs npm=npm \
+                llvm-size=llvm python3=python3
+            wants_rp2040js=yes
+            ;;
+        *)
+            echo "usage: $0 [install] [arm|riscv|rp2040...]" >&2
+            exit 2
+            ;;
+    esac
+done
+commands+=curl=curl
 
 # Where rustup cannot download a target, Debian's compiler for its browsers comes with the library's source.
 has_targets() {
@@ -27,39 +56,33 @@ has_debian_rust() {
     [ -x /usr/bin/cargo ] && [ -d "$(/usr/bin/rustc --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library" ]
 }
 
-# What has to be the same for an installed rp2040js to be still good.
+# rp2040js is good for as long as the files that ask for it have not changed.
+wanted=(tests/emulated/rp2040/package.json tests/emulated/rp2040/package-lock.json)
+rp2040js="${MOTE_CACHE:-$HOME/.cache/mote}/rp2040js"
 stamp() { cat "${wanted[@]}" | cksum; }
-
-has_rp2040js() { [ -f "$rp2040js/.stamp" ] && [ "$(stamp)" = "$(cat "$rp2040js/.stamp")" ]; }
+has_rp2040js() {
+    [ -z "$wants_rp2040js" ] || { [ -f "$rp2040js/.stamp" ] && [ "$(stamp)" = "$(cat "$rp2040js/.stamp")" ]; }
+}
 
 # The Debian packages that are missing, in one line.
 packages() {
+    local pair
     if ! has_targets; then
         has_debian_rust || printf 'rustc-web cargo-web rust-web-src '
         command -v ld.lld >/dev/null || printf 'lld '
     fi
-    command -v qemu-system-arm >/dev/null || printf 'qemu-system-arm '
-    command -v qemu-system-riscv32 >/dev/null || printf 'qemu-system-misc '
-    command -v llvm-size >/dev/null || printf 'llvm '
-    command -v curl >/dev/null || printf 'curl '
-    command -v node >/dev/null || printf 'nodejs '
-    command -v npm >/dev/null || printf 'npm '
+    for pair in $commands; do
+        command -v "${pair%=*}" >/dev/null || printf '%s ' "${pair#*=}"
+    done
 }
 
 missing() {
     local packages
     packages=$(packages)
     [ -z "$packages" ] || echo "missing: ${packages% } (as root on Debian: apt-get install ${packages% })"
+    case $packages in *rustc-web*) echo "         or, for the compiler: rustup target add ${targets% }" ;; esac
     command -v defmt-print >/dev/null || echo "missing: defmt-print (cargo install defmt-print --locked)"
-    has_rp2040js || echo "missing: rp2040js in $rp2040js (tests/tools/device.sh install)"
-}
-
-install_rp2040js() {
-    echo "installing rp2040js into $rp2040js"
-    rm -rf "$rp2040js"
-    mkdir -p "$rp2040js"
-    cp "${wanted[@]}" "$rp2040js"
-    (cd "$rp2040js" && npm ci --silent --no-audit --no-fund --ignore-scripts) && stamp >"$rp2040js/.stamp"
+    has_rp2040js || echo "missing: rp2040js in $rp2040js (tests/tools/device.sh install rp2040)"
 }
 
 # A qemu-utils from backports and an emulator from the release exclude each other: take the suite that is there.
@@ -77,7 +100,15 @@ install_packages() {
     DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${suite[@]}" "$@" >/dev/null
 }
 
-if [ "${1:-}" = install ]; then
+install_rp2040js() {
+    echo "installing rp2040js into $rp2040js"
+    rm -rf "$rp2040js"
+    mkdir -p "$rp2040js"
+    cp "${wanted[@]}" "$rp2040js"
+    (cd "$rp2040js" && npm ci --silent --no-audit --no-fund --ignore-scripts) && stamp >"$rp2040js/.stamp"
+}
+
+if [ -n "$is_install" ]; then
     packages=$(packages)
     if [ -n "$packages" ] && command -v apt-get >/dev/null && [ "$(id -u)" -eq 0 ]; then
         echo "installing $packages"

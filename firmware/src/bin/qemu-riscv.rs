@@ -2,6 +2,7 @@
 #![no_std]
 #![no_main]
 
+/// Where the runtime goes on.
 #[riscv_rt::entry]
 fn main() -> ! {
     firmware::board::qemu_riscv::run()

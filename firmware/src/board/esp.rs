@@ -10,7 +10,7 @@ use core::{arch::naked_asm, cell::RefCell};
 use embassy_executor::Spawner;
 use esp_hal::{
     clock::CpuClock,
-    gpio::{AnyPin, Level, Output, OutputConfig},
+    gpio::AnyPin,
     peripherals::{FLASH, FROM_CPU_INTR0, Peripherals, RTC_TIMER, TIMG0, TSENS, UART0, USB_DEVICE, WIFI},
     ram,
     rng::Trng,
@@ -40,8 +40,11 @@ pub(crate) use self::{
 };
 
 mod flash;
+mod light;
 mod radio;
 mod serial;
+
+pub(super) use self::light::Light;
 
 // What the boot loader and espflash want to know of an image.
 esp_bootloader_esp_idf::esp_app_desc!();
@@ -59,7 +62,7 @@ pub(crate) fn restart() -> ! {
 
 /// The parts of the chip that a board uses.
 pub(super) struct Parts {
-    pub(super) led: Led,
+    pub(super) led: Light,
     pub(super) thermometer: TSENS<'static>,
     pub(super) wifi: WIFI<'static>,
     pub(super) flash: FLASH<'static>,
@@ -164,11 +167,11 @@ impl watchdog::Watchdog for Watchdog {
 /// What the chip measures, and what the board switches.
 pub(crate) struct Instruments {
     thermometer: TemperatureSensor<'static>,
-    led: RefCell<Led>,
+    led: RefCell<Light>,
 }
 
 impl Instruments {
-    fn new(thermometer: TSENS<'static>, led: Led) -> Self {
+    fn new(thermometer: TSENS<'static>, led: Light) -> Self {
         // cannot fail: there is no error of that kind.
         let thermometer = TemperatureSensor::new(thermometer, tsens::Config::default()).expect("a thermometer");
         Self { thermometer, led: RefCell::new(led) }
@@ -198,25 +201,7 @@ impl super::Instruments for Instruments {
         if actuator != 0 {
             return Err(Trouble::NOT_HERE);
         }
-        self.led.borrow_mut().set(position);
-        Ok(())
-    }
-}
-
-/// A light that a level switches.
-pub(super) struct Led {
-    pin: Output<'static>,
-    on: Level,
-}
-
-impl Led {
-    /// The light at `pin`, which is off.
-    pub(super) fn new(pin: AnyPin<'static>, on: Level) -> Self {
-        Self { pin: Output::new(pin, !on, OutputConfig::default()), on }
-    }
-
-    fn set(&mut self, position: Position) {
-        self.pin.set_level(if position == Position::On { self.on } else { !self.on });
+        self.led.borrow_mut().set(position)
     }
 }
 
@@ -234,7 +219,7 @@ unsafe extern "C" fn ExceptionHandler() -> ! {
 extern "C" fn on_exception() -> ! {
     use esp_hal::riscv::register::{mcause, mepc, mtval};
 
-    let (cause, at, address) = (mcause::read().code(), mepc::read(), mtval::read());
+    let (cause, at, address) = (mcause::read().bits() & CAUSES, mepc::read(), mtval::read());
     // The one thing that is watched is the end of the stack in use; an instruction to break has no address of data.
     let is_guard = cause == BREAKPOINT && address != 0 && address != at;
     if is_guard || cause == OUT_OF_STACK {
@@ -243,6 +228,8 @@ extern "C" fn on_exception() -> ! {
     memo::restart(Reason::Fault, format_args!("exception {cause} at {at:#010x}, address {address:#010x}"))
 }
 
+/// The bits of the cause that these chips have.
+const CAUSES: usize = 0x1f;
 const BREAKPOINT: usize = 3;
 /// Not the processor's: the start of a trap writes it when the stack pointer is in no RAM that a stack could be in.
 const OUT_OF_STACK: usize = 14;

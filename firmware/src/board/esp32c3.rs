@@ -2,22 +2,20 @@
 
 use esp_hal::gpio::Level;
 
-use super::esp::{self, Led, Parts};
+use super::esp::{self, Light, Parts};
 
 pub(crate) use super::esp::{Flash, Instruments, Nic, Radio, STACK, STORE, Serial, Watchdog, restart};
 
 /// What the board calls itself.
 pub(crate) const NAME: &str = "esp32c3";
 
-/// What lights the LED: the "super mini" boards have one between GPIO8 and the supply. Other boards want another pin in
-/// [`run`] or the other level here; a WS2812, as on Espressif's own kits, is not lit by a level.
-const LED_ON: Level = Level::Low;
-
 /// Runs the board.
 pub fn run() -> ! {
     let chip = esp::wake();
     esp::run(Parts {
-        led: Led::new(chip.GPIO8.into(), LED_ON),
+        // The "super mini" boards have a plain LED between this pin and the supply. Espressif's own kits have a WS2812:
+        // Light::pixel(chip.RMT, chip.GPIO8.into()).
+        led: Light::plain(chip.GPIO8.into(), Level::Low),
         thermometer: chip.TSENS,
         wifi: chip.WIFI,
         flash: chip.FLASH,

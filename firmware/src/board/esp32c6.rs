@@ -1,23 +1,19 @@
 //! Boards with an ESP32-C6: one RISC-V core, 512 KiB of RAM, Wi-Fi. What they share with the C3 is in esp.rs.
 
-use esp_hal::gpio::Level;
-
-use super::esp::{self, Led, Parts};
+use super::esp::{self, Light, Parts};
 
 pub(crate) use super::esp::{Flash, Instruments, Nic, Radio, STACK, STORE, Serial, Watchdog, restart};
 
 /// What the board calls itself.
 pub(crate) const NAME: &str = "esp32c6";
 
-/// What lights the LED: the XIAO has one between GPIO15 and the supply. Other boards want another pin in [`run`] or the
-/// other level here; a WS2812, as on Espressif's own kits, is not lit by a level.
-const LED_ON: Level = Level::Low;
-
 /// Runs the board.
 pub fn run() -> ! {
     let chip = esp::wake();
     esp::run(Parts {
-        led: Led::new(chip.GPIO15.into(), LED_ON),
+        // Espressif's own kits and most others have a WS2812 at this pin. A XIAO has a plain LED between another one and
+        // the supply: Light::plain(chip.GPIO15.into(), Level::Low).
+        led: Light::pixel(chip.RMT, chip.GPIO8.into()),
         thermometer: chip.TSENS,
         wifi: chip.WIFI,
         flash: chip.FLASH,

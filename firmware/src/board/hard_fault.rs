@@ -15,6 +15,8 @@ unsafe extern "C" fn HardFault() -> ! {
 }
 
 extern "C" fn hard_fault(stack_pointer: usize) -> ! {
+    /// Where the processor has put the address that it was at, in the frame that it leaves on the stack.
+    const PROGRAM_COUNTER: usize = 6;
     unsafe extern "C" {
         /// The bottom of the stack, from the board's memory map.
         static _stack_end: u8;
@@ -23,5 +25,7 @@ extern "C" fn hard_fault(stack_pointer: usize) -> ! {
     if stack_pointer <= &raw const _stack_end as usize {
         memo::restart(Reason::StackOverflow, format_args!("stack pointer {stack_pointer:#010x}"));
     }
-    memo::restart(Reason::Fault, format_args!("hard fault, stack pointer {stack_pointer:#010x}"))
+    // SAFETY: the frame is there, within the stack, which is memory.
+    let address = unsafe { (stack_pointer as *const usize).add(PROGRAM_COUNTER).read_volatile() };
+    memo::restart(Reason::Fault, format_args!("hard fault at {address:#010x}"))
 }

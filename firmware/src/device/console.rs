@@ -70,19 +70,19 @@ impl Room {
                 return "this image was built for one network, and joins no other";
             }
             Command::Wifi(network) => {
-                let kept = self.desk.store.save(Key::WIFI, &network.to_bytes()).await;
+                let kept = self.desk.store.save(Key::WIFI, &network.to_bytes());
                 self.desk.network.signal(Some(network));
                 kept
             }
             Command::ForgetWifi => {
                 self.desk.network.signal(None);
-                self.desk.store.forget(Key::WIFI).await
+                self.desk.store.forget(Key::WIFI)
             }
             Command::TimeServer(Some(server)) if network::time_server(server).is_none() => {
                 return "that is no ADDRESS[:PORT]";
             }
             Command::TimeServer(server) => {
-                let kept = self.desk.store.save(Key::TIME_SERVER, server.unwrap_or_default().as_bytes()).await;
+                let kept = self.desk.store.save(Key::TIME_SERVER, server.unwrap_or_default().as_bytes());
                 self.desk.time_server.signal(());
                 kept
             }

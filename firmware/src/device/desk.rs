@@ -48,19 +48,19 @@ impl Board for Desk {
         self.restart.signal(());
     }
 
-    async fn forget_wifi(&self) -> Result<(), Trouble> {
+    fn forget_wifi(&self) -> Result<(), Trouble> {
         if !self.has_radio {
             return Err(Trouble("there is no radio on this board"));
         }
-        self.store.forget(Key::WIFI).await
+        self.store.forget(Key::WIFI)
     }
 
-    async fn load(&self, key: Key, value: &mut [u8]) -> Option<usize> {
-        self.store.load(key, value).await
+    fn load(&self, key: Key, value: &mut [u8]) -> Option<usize> {
+        self.store.load(key, value)
     }
 
-    async fn save(&self, key: Key, value: &[u8]) -> Result<(), Trouble> {
-        self.store.save(key, value).await
+    fn save(&self, key: Key, value: &[u8]) -> Result<(), Trouble> {
+        self.store.save(key, value)
     }
 }
 

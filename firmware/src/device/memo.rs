@@ -1,6 +1,12 @@
 //! The one memo of the device, in memory that a restart leaves alone, and the end of everything: the panic.
 
-use core::{cell::UnsafeCell, fmt, mem::MaybeUninit, panic::PanicInfo};
+use core::{
+    cell::UnsafeCell,
+    fmt,
+    mem::MaybeUninit,
+    panic::PanicInfo,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use crate::{
     board::here,
@@ -48,13 +54,21 @@ pub(crate) fn restart(reason: Reason, detail: fmt::Arguments<'_>) -> ! {
 
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
-    defmt::error!("{}", defmt::Display2Format(info));
-    match info.location() {
+    static IS_PANICKING: AtomicBool = AtomicBool::new(false);
+    // A panic in the middle of a line of the log cannot be logged, and to try is the next panic. The first one is written
+    // down by then.
+    if IS_PANICKING.load(Ordering::Relaxed) {
+        here::restart();
+    }
+    IS_PANICKING.store(true, Ordering::Relaxed);
+    with_memo(|memo| match info.location() {
         Some(at) => {
             // The path has no end that says more than its beginning: the last part of it is what people look for.
             let file = at.file().rsplit('/').next().unwrap_or_default();
-            restart(Reason::Panic, format_args!("{} ({file}:{})", info.message(), at.line()))
+            memo.write(Reason::Panic, format_args!("{} ({file}:{})", info.message(), at.line()));
         }
-        None => restart(Reason::Panic, format_args!("{}", info.message())),
-    }
+        None => memo.write(Reason::Panic, format_args!("{}", info.message())),
+    });
+    defmt::error!("{}", defmt::Display2Format(info));
+    here::restart()
 }

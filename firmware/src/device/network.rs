@@ -61,7 +61,7 @@ pub(super) async fn stay_joined(mut radio: here::Radio, desk: &'static Desk) -> 
         Some(network) => Some(network),
         None => {
             let mut bytes = [0; VALUE_MAX];
-            let length = desk.store.load(Key::WIFI, &mut bytes).await;
+            let length = desk.store.load(Key::WIFI, &mut bytes);
             length.and_then(|length| Network::from_bytes(&bytes[..length]))
         }
     };
@@ -130,7 +130,7 @@ pub(super) async fn tell_time(stack: Stack<'static>, node: &'static Node<'static
 async fn ask_time(stack: Stack<'static>, desk: &Desk) -> Option<UnixMillis> {
     const PATIENCE: Duration = Duration::from_secs(5);
     let mut text = [0; VALUE_MAX];
-    let server = match desk.store.load(Key::TIME_SERVER, &mut text).await {
+    let server = match desk.store.load(Key::TIME_SERVER, &mut text) {
         Some(length) => time_server(core::str::from_utf8(&text[..length]).ok()?)?,
         // Most routers know; nobody outside of the network is asked unless the owner says so.
         None => SocketAddr::new(IpAddr::V4(stack.config_v4()?.gateway?), NTP_PORT),

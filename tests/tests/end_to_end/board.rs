@@ -80,7 +80,7 @@ impl Board {
         Client::connect(self.address)
     }
 
-    /// From here on every place may be taken for a moment, if only by a client that has just hung up: whoever is told to
+    /// From here on every place may be taken for a moment, if only by a client that has just gone away: whoever is told to
     /// come back does.
     ///
     /// An emulator takes a connection before its board does. If the board does not, that shows as an end without a word.
@@ -184,10 +184,7 @@ impl Board {
 
     /// Says something of which a task comes.
     pub(crate) fn ask(&self, dialect: Dialect, said: &Said<'_>) -> Task {
-        match self.send(dialect, said) {
-            Ok(Outcome::Task(task)) => task,
-            other => panic!("{dialect:?}: no task but {other:?}"),
-        }
+        self.send(dialect, said).expect("a task").task()
     }
 
     /// The task as it is now.

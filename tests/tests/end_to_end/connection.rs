@@ -4,19 +4,20 @@ use serde_json::json;
 
 use crate::{
     board::{Board, result},
+    client::Answer,
     read::Reading,
     stream::Stream,
-    talk::{ALL, Method, Outcome, State, V1_0, say},
+    talk::{ALL, Method, State, V1_0, say},
+    watch::LONG,
 };
 
-/// A request for a reading, and how its answer is checked.
+/// A request for a reading.
 fn read_request(board: &Board) -> String {
     board.call_request(V1_0, Method::Send, &V1_0.params(&say("read temperature")))
 }
 
-fn assert_reading(answer: &crate::client::Answer) {
-    let Outcome::Task(task) = V1_0.outcome(&result(answer).expect("a result")) else { panic!("{answer:?}") };
-    Reading::of_task(&task);
+fn assert_reading(answer: &Answer) {
+    Reading::of_task(&V1_0.outcome(&result(answer).expect("a task")).task());
 }
 
 #[test]
@@ -81,7 +82,7 @@ fn a_client_that_leaves_in_its_request_harms_nobody() {
         let mut client = board.connect();
         client.send(&request[..length]);
     }
-    board.wait_until_it_serves();
+    board.assert_free();
     for length in [1, 20, request.len() - 1] {
         let mut client = board.connect();
         client.send(&request[..length]).half_close();
@@ -96,7 +97,8 @@ fn a_client_that_leaves_in_its_request_harms_nobody() {
 #[test]
 fn clients_that_vanish_in_mid_stream_harm_nobody() {
     let board = Board::take();
-    let mut witness = board.stream(V1_0, &say(crate::watch::LONG)).expect("a stream");
+    board.expect_crowd();
+    let mut witness = board.stream(V1_0, &say(LONG)).expect("a stream");
     let watched = witness.task_id();
     for _ in 0..10 {
         let mut stream = None;
@@ -115,4 +117,5 @@ fn clients_that_vanish_in_mid_stream_harm_nobody() {
     witness.until_chunk();
     board.cancel(V1_0, &watched).expect("it runs");
     witness.assert_canceled();
+    board.assert_free();
 }

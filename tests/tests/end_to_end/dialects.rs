@@ -6,6 +6,7 @@ use crate::{
     board::{Board, envelope, result},
     read::Reading,
     talk::{ALL, Method, State, V0_1, V0_3, V1_0, say},
+    watch::LONG,
 };
 
 #[test]
@@ -68,13 +69,12 @@ fn a_version_that_nobody_speaks_is_refused() {
 #[test]
 fn a_send_can_be_answered_before_its_task_is_done() {
     let board = Board::take();
-    let mut params = V1_0.params(&say(crate::watch::LONG));
+    let mut params = V1_0.params(&say(LONG));
     params["configuration"] = json!({"returnImmediately": true});
-    let task = V1_0.outcome(&board.call(V1_0, Method::Send, &params).expect("a task"));
-    let crate::talk::Outcome::Task(task) = task else { panic!("{task:?}") };
+    let task = V1_0.outcome(&board.call(V1_0, Method::Send, &params).expect("a task")).task();
     assert!(!task.state.is_settled(), "{task:?}");
     board.cancel(V1_0, &task.id).expect("it runs");
-    let mut params = V0_3.params(&say(crate::watch::LONG));
+    let mut params = V0_3.params(&say(LONG));
     params["configuration"] = json!({"blocking": false});
     let task = V0_3.task(&board.call(V0_3, Method::Send, &params).expect("a task"));
     assert!(!task.state.is_settled(), "{task:?}");

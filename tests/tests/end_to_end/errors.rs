@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    board::Board,
+    board::{Board, envelope},
     talk::{ALL, Method, V1_0, say},
 };
 
@@ -92,7 +92,7 @@ fn what_the_card_does_not_promise_is_refused_as_each_dialect_has_it() {
         ("agent/getAuthenticatedExtendedCard", json!({}), -32007),
         ("tasks/pushNotification/get", json!({"id": "x"}), -32003),
     ] {
-        let body = crate::board::envelope(method, &params);
+        let body = envelope(method, &params);
         let (_, got, message) = error_of(&board.exchange(&board.post_request(&body, "")).body);
         assert_eq!(got, code, "{method}: {message}");
     }

@@ -4,6 +4,7 @@ use crate::{
     board::Board,
     read::Reading,
     talk::{ALL, State, V0_1, V0_3, V1_0, say},
+    watch::LONG,
 };
 
 /// A reading is shown with a thousandth at most.
@@ -59,7 +60,7 @@ fn a_task_that_is_over_is_not_begun_again_but_in_the_oldest_dialect() {
 #[test]
 fn tasks_of_one_conversation_run_side_by_side() {
     let board = Board::take();
-    let mut stream = board.stream(V1_0, &say(crate::watch::LONG)).expect("a stream");
+    let mut stream = board.stream(V1_0, &say(LONG)).expect("a stream");
     let id = stream.task_id();
     let watch = board.task(V1_0, &id);
     let reading = board.ask(V1_0, &say("read temperature").beside(&watch));

@@ -76,7 +76,7 @@ fn a_report_is_a_table_in_a_file() {
 }
 
 /// The rows of a report, without its heading.
-pub(crate) fn rows_of_report(task: &Task) -> Vec<String> {
+fn rows_of_report(task: &Task) -> Vec<String> {
     let [artifact] = &task.artifacts[..] else { panic!("one artifact: {task:?}") };
     let [Part::File { name, media_type, content }] = &artifact.parts[..] else { panic!("one file: {artifact:?}") };
     assert_eq!((name.as_str(), media_type.as_str()), ("temperature.csv", "text/csv"));

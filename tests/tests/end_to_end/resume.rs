@@ -13,6 +13,7 @@ const WATCH: &str = "watch temperature 12 times every 100 ms";
 #[test]
 fn a_stream_goes_on_behind_the_last_event_without_loss_or_repetition() {
     let board = Board::take();
+    board.expect_crowd();
     for dialect in ALL {
         let mut stream = board.stream(dialect, &say(WATCH)).expect("a stream");
         let id = stream.task_id();
@@ -33,6 +34,7 @@ fn a_stream_goes_on_behind_the_last_event_without_loss_or_repetition() {
         assert_eq!(task.artifacts[0].parts.chunks(2).map(Reading::of).collect::<Vec<_>>(), streamed);
         assert!(matches!(events.last(), Some(Event { what: What::Status { state: State::Completed, .. }, .. })));
     }
+    board.assert_free();
 }
 
 #[test]
@@ -63,6 +65,7 @@ fn a_client_that_comes_back_after_the_end_gets_what_it_missed() {
 #[test]
 fn a_task_goes_on_without_its_client() {
     let board = Board::take();
+    board.expect_crowd();
     for dialect in ALL {
         let mut stream = board.stream(dialect, &say(WATCH)).expect("a stream");
         let id = stream.task_id();
@@ -70,6 +73,7 @@ fn a_task_goes_on_without_its_client() {
         board.until("it is done", || board.task(dialect, &id).state == State::Completed);
         assert_eq!(board.task(dialect, &id).artifacts[0].parts.len(), TIMES * 2);
     }
+    board.assert_free();
 }
 
 /// What the chunks of some events say.

@@ -6,7 +6,7 @@ use crate::{
     board::{Board, result},
     client::Client,
     stream::Stream,
-    talk::{ALL, Dialect, Method, Outcome, Refusal, State, V1_0, say},
+    talk::{ALL, Dialect, Method, Refusal, State, V1_0, say},
 };
 
 /// No board has room for more streams, connections or tasks than that.
@@ -38,8 +38,7 @@ fn streams_leave_room_for_others() {
         board.stream(dialect, &say("watch temperature")).expect_err("there is no room").assert_busy(dialect);
         assert_eq!(board.task(dialect, &id).state, State::Working);
         match board.send(dialect, &say("read temperature")) {
-            Ok(Outcome::Task(task)) => assert_eq!(task.state, State::Completed),
-            Ok(other) => panic!("{other:?}"),
+            Ok(outcome) => assert_eq!(outcome.task().state, State::Completed),
             Err(refusal) => refusal.assert_busy(dialect),
         }
         board.cancel(dialect, &id).expect("it runs");
@@ -127,8 +126,7 @@ fn tasks_that_wait_for_ever_leave_a_worker_for_quick_ones() {
     params["configuration"] = json!({"returnImmediately": true});
     let mut refused = None;
     for _ in 0..MANY {
-        let task = V1_0.outcome(&board.call(V1_0, Method::Send, &params).expect("a task"));
-        let Outcome::Task(task) = task else { panic!("{task:?}") };
+        let task = V1_0.outcome(&board.call(V1_0, Method::Send, &params).expect("a task")).task();
         board.until("it is begun", || board.task(V1_0, &task.id).state != State::Submitted);
         let task = board.task(V1_0, &task.id);
         if task.state == State::Rejected {

@@ -72,6 +72,16 @@ pub(crate) enum Outcome {
     Message(Vec<Part>),
 }
 
+impl Outcome {
+    /// The task, where nothing else will do.
+    pub(crate) fn task(self) -> Task {
+        match self {
+            Self::Task(task) => task,
+            Self::Message(parts) => panic!("no task but a message: {parts:?}"),
+        }
+    }
+}
+
 /// A task, in no dialect.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Task {

@@ -76,7 +76,7 @@ impl<B: Board> Agent for SensorNode<'_, B> {
                 self.board.reboot();
                 complete(task, format_args!("The device restarts."))
             }
-            Command::ForgetWifi => match self.board.forget_wifi().await {
+            Command::ForgetWifi => match self.board.forget_wifi() {
                 Ok(()) => complete(task, format_args!("The Wi-Fi network is forgotten.")),
                 Err(trouble) => task.fail(format_args!("{trouble}")),
             },
@@ -246,7 +246,7 @@ impl<B: Board> SensorNode<'_, B> {
             Err(trouble) => return task.fail(format_args!("{}", Failure { name, trouble })),
         };
         let offset = reference.minus(measured);
-        if let Err(trouble) = self.board.save(Key::calibration(sensor), &offset.0.to_le_bytes()).await {
+        if let Err(trouble) = self.board.save(Key::calibration(sensor), &offset.0.to_le_bytes()) {
             return task.fail(format_args!("{}", Failure { name, trouble }));
         }
         if let Some(channel) = self.channels.get(sensor) {
@@ -318,20 +318,20 @@ impl<B: Board> SensorNode<'_, B> {
     async fn measure(&self, task: &TaskCx<'_, '_>, sensor: usize) -> Result<Reading, Failure> {
         let Sensor { name, unit } = self.sensor(sensor);
         let measured = self.board.read(sensor).await.map_err(|trouble| Failure { name, trouble })?;
-        let value = measured.plus(self.offset(sensor).await);
+        let value = measured.plus(self.offset(sensor));
         if let Some(channel) = self.channels.get(sensor) {
             channel.kept.keep(task.now(), value);
         }
         Ok(Reading { sensor: name, value, unit, time: task.wall_time() })
     }
 
-    async fn offset(&self, sensor: usize) -> Milli {
+    fn offset(&self, sensor: usize) -> Milli {
         let Some(channel) = self.channels.get(sensor) else { return Milli(0) };
         if let Some(offset) = channel.offset.get() {
             return offset;
         }
         let mut bytes = [0; 4];
-        let kept = self.board.load(Key::calibration(sensor), &mut bytes).await;
+        let kept = self.board.load(Key::calibration(sensor), &mut bytes);
         let offset = if kept == Some(bytes.len()) { Milli(i32::from_le_bytes(bytes)) } else { Milli(0) };
         channel.offset.set(Some(offset));
         offset

@@ -51,19 +51,19 @@ impl Board for Toy {
         self.reboots.set(self.reboots.get() + 1);
     }
 
-    async fn forget_wifi(&self) -> Result<(), Trouble> {
+    fn forget_wifi(&self) -> Result<(), Trouble> {
         self.forgets.set(self.forgets.get() + 1);
         Ok(())
     }
 
-    async fn load(&self, key: Key, value: &mut [u8]) -> Option<usize> {
+    fn load(&self, key: Key, value: &mut [u8]) -> Option<usize> {
         let store = self.store.borrow();
         let (_, kept) = store.iter().find(|(known, _)| *known == key)?;
         value.get_mut(..kept.len())?.copy_from_slice(kept);
         Some(kept.len())
     }
 
-    async fn save(&self, key: Key, value: &[u8]) -> Result<(), Trouble> {
+    fn save(&self, key: Key, value: &[u8]) -> Result<(), Trouble> {
         let mut store = self.store.borrow_mut();
         store.retain(|(known, _)| *known != key);
         store.push((key, value.into()));

@@ -3,8 +3,8 @@
 use embassy_time::{Duration, with_timeout};
 use esp_hal::peripherals::WIFI;
 use esp_radio::wifi::{
-    AuthenticationMethodConfig, Config, ConnectionError, ControllerConfig, CountryInfo, DisconnectReason,
-    WifiController, WifiError, sta::StationConfig,
+    AuthenticationMethodConfig, Config, ConnectionError, ControllerConfig, DisconnectReason, WifiController, WifiError,
+    sta::StationConfig,
 };
 
 use crate::wifi::{self, JoinError, Network};
@@ -26,9 +26,7 @@ impl Radio {
     /// # Panics
     /// If the radio does not start, which a restart may help.
     pub(super) fn start(wifi: WIFI<'static>) -> Self {
-        // No country's own rules but those that hold everywhere.
-        let config = ControllerConfig::default().with_country_info(CountryInfo::from(*b"01"));
-        Self(WifiController::new(wifi, config).expect("the radio starts"))
+        Self(WifiController::new(wifi, ControllerConfig::default()).expect("the radio starts"))
     }
 }
 
