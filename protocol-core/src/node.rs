@@ -238,7 +238,7 @@ impl<'s> Node<'s> {
     /// A JSON-RPC error for a request that never became one: too large, of the wrong type, one too many.
     pub fn refuse(&self, version: Option<&str>, kind: FaultKind, why: &'static str) -> Reply<'_, 's> {
         let dialect = dialect::fallback(self.identity.served, version);
-        Reply::fault(self, rpc::id_of(None), dialect, Fault::because(kind, why), false)
+        Reply::fault(self, None, dialect, Fault::because(kind, why), false)
     }
 
     /// The card, for a client that reached us as `host`.

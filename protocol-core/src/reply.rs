@@ -10,6 +10,7 @@ use crate::{
     dialect::{CARD, Dialect},
     encode::{Encoder, Ops, Scene},
     engine::{Cursor, Engine, ReaderKey, Sent, Snapshot, TaskKey},
+    json::Json,
     log::{Kind, Stamp},
     model::{Fault, FaultKind, History},
     node::Node,
@@ -117,15 +118,20 @@ impl<'n, 's> Opening<'n, 's> {
 }
 
 impl<'n, 's> Reply<'n, 's> {
-    pub(crate) fn new(node: &'n Node<'s>, id: RpcId, dialect: &'static Dialect, opening: Opening<'n, 's>) -> Self {
+    pub(crate) fn new(
+        node: &'n Node<'s>,
+        id: Option<Json<'_>>,
+        dialect: &'static Dialect,
+        opening: Opening<'n, 's>,
+    ) -> Self {
         let Opening { stage, reader, is_stream } = opening;
         let keepalive_at = node.now().after(KEEPALIVE);
-        Self { node, id, dialect, fault: None, reader, keepalive_at, is_stream, stage }
+        Self { node, id: rpc::id_of(id), dialect, fault: None, reader, keepalive_at, is_stream, stage }
     }
 
     pub(crate) fn fault(
         node: &'n Node<'s>,
-        id: RpcId,
+        id: Option<Json<'_>>,
         dialect: &'static Dialect,
         fault: Fault,
         as_event: bool,
@@ -138,7 +144,7 @@ impl<'n, 's> Reply<'n, 's> {
 
     pub(crate) fn card(node: &'n Node<'s>, host: &str) -> Self {
         let dialect = crate::dialect::fallback(node.identity.served, None);
-        Self::new(node, RpcId::new(), dialect, Opening::document(Encoder::card(CARD, host)))
+        Self::new(node, None, dialect, Opening::document(Encoder::card(CARD, host)))
     }
 
     /// Whether this is a stream of events; if not, it is one JSON document.

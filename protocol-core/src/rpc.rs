@@ -27,7 +27,7 @@ pub(crate) const NO_ID: &str = "null";
 /// A request's outer members.
 #[derive(Debug)]
 pub(crate) struct Envelope<'b> {
-    pub(crate) id: RpcId,
+    pub(crate) id: Option<Json<'b>>,
     pub(crate) method: Text<'b>,
     pub(crate) params: Json<'b>,
     /// `"jsonrpc":"2.0"` was there.
@@ -38,9 +38,8 @@ pub(crate) struct Envelope<'b> {
 ///
 /// # Errors
 /// What is wrong, and the id to tell it under.
-#[expect(clippy::result_large_err, reason = "the id is echoed, and there is no heap to put it on")]
-pub(crate) fn parse(body: &[u8]) -> Result<Envelope<'_>, (RpcId, Fault)> {
-    let nobody = |fault| (id_of(None), fault);
+pub(crate) fn parse(body: &[u8]) -> Result<Envelope<'_>, (Option<Json<'_>>, Fault)> {
+    let nobody = |fault| (None, fault);
     let request = Json::parse(body).map_err(|error| {
         let at = u32::try_from(error.at).ok();
         nobody(Fault { at, ..Fault::because(FaultKind::Parse, error.what) })
@@ -59,14 +58,13 @@ pub(crate) fn parse(body: &[u8]) -> Result<Envelope<'_>, (RpcId, Fault)> {
         }
     }
     let [version, id, method, params] = found;
-    let id = match id {
-        None => id_of(None),
+    match id {
         Some(id) if !matches!(id.kind(), Kind::String | Kind::Number | Kind::Null) => {
             return Err(nobody(invalid("id", "must be a string, a number or null")));
         }
         Some(id) if id.raw().len() > RPC_ID_MAX => return Err(nobody(invalid("id", "is too long"))),
-        id => id_of(id),
-    };
+        _ => {}
+    }
     match version {
         Some(version) if !version.text().is_some_and(|text| text.is("2.0")) => {
             return Err((id, invalid("jsonrpc", "must be \"2.0\"")));
@@ -85,6 +83,7 @@ pub(crate) const fn invalid(field: &'static str, why: &'static str) -> Fault {
     Fault { kind: FaultKind::InvalidRequest, field, why, at: None }
 }
 
+/// An id as it is kept for the answer.
 pub(crate) fn id_of(id: Option<Json<'_>>) -> RpcId {
     let mut text = RpcId::new();
     let mut fits = true;
@@ -129,7 +128,8 @@ mod tests {
     use super::*;
 
     fn fault(body: &str) -> (RpcId, Fault) {
-        parse(body.as_bytes()).unwrap_err()
+        let (id, fault) = parse(body.as_bytes()).unwrap_err();
+        (id_of(id), fault)
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
             (r#"{"method":"m","id":1.50e3,"jsonrpc":"2.0"}"#, "1.50e3"),
         ] {
             let envelope = parse(body.as_bytes()).unwrap();
-            assert_eq!(envelope.id, id);
+            assert_eq!(id_of(envelope.id), id);
             assert!(envelope.method.is("m"));
             assert!(envelope.has_version);
         }

@@ -43,6 +43,11 @@ fn pick<'a>(
 
 /// Whether a key is the name, in camelCase or, as ProtoJSON readers take it too, in snake_case.
 fn is_name(key: Text<'_>, name: &str) -> bool {
+    // Most keys that are not the name begin with another letter.
+    let first = key.escaped().as_bytes().first();
+    if first != name.as_bytes().first() && first != Some(&b'\\') {
+        return false;
+    }
     let mut key = key.chars();
     for expected in name.chars() {
         match key.next() {

@@ -34,17 +34,17 @@ pub(super) const DEPTH: usize = 9;
 
 #[derive(Clone, Copy)]
 struct Frame {
-    ops: Ops,
-    at: u8,
+    /// The present step and those behind it.
+    rest: Ops,
     /// One item of a list: the frame below has the loop.
     is_item: bool,
-    /// The loop at `at` has sent an item.
+    /// The loop that is the present step has sent an item.
     returned: bool,
 }
 
 impl Frame {
     const fn new(ops: Ops, is_item: bool) -> Self {
-        Self { ops, at: 0, is_item, returned: false }
+        Self { rest: ops, is_item, returned: false }
     }
 }
 
@@ -184,7 +184,7 @@ impl Encoder {
         self.check_log(scene)?;
         let mut out = Out::new(buffer, self.bookmark);
         while let Some(frame) = self.frames.last() {
-            let Some(op) = frame.ops.get(usize::from(frame.at)) else {
+            let [op, behind @ ..] = frame.rest else {
                 let is_item = frame.is_item;
                 self.frames.pop();
                 if let Some(outer) = self.frames.last_mut() {
@@ -194,7 +194,12 @@ impl Encoder {
             };
             let returned = frame.returned;
             out.begin(self.offset);
-            let next = self.step(op, returned, scene, &mut out);
+            let next = if let Op::Lit(text) = op {
+                out.put(text);
+                Next::Step
+            } else {
+                self.step(op, returned, scene, &mut out)
+            };
             if let Err(offset) = out.end(self.offset) {
                 self.offset = offset;
                 break;
@@ -203,18 +208,12 @@ impl Encoder {
             let Some(frame) = self.frames.last_mut() else { break };
             match next {
                 Next::Gone => return Err(Gone),
-                Next::Step => {
-                    frame.at += 1;
-                    frame.returned = false;
-                }
+                Next::Step => *frame = Frame::new(behind, frame.is_item),
                 Next::Item(ops) => self.push(Frame::new(ops, true))?,
                 // The last step of a template needs no frame to come back to: that keeps the stack flat.
-                Next::Into(ops) if usize::from(frame.at) + 1 == frame.ops.len() => {
-                    *frame = Frame::new(ops, frame.is_item);
-                }
+                Next::Into(ops) if behind.is_empty() => *frame = Frame::new(ops, frame.is_item),
                 Next::Into(ops) => {
-                    frame.at += 1;
-                    frame.returned = false;
+                    *frame = Frame::new(behind, frame.is_item);
                     self.push(Frame::new(ops, false))?;
                 }
             }
@@ -230,7 +229,8 @@ impl Encoder {
 
     fn step(&mut self, op: &'static Op, returned: bool, scene: &Scene<'_, '_>, out: &mut Out<'_>) -> Next {
         match *op {
-            Op::Lit(text) => out.put(text),
+            // Every other step is one of these: `fill` writes them itself.
+            Op::Lit(_) => {}
             Op::Put(field) => self.value(field, scene).write(scene, out),
             Op::Bare(field) => self.value(field, scene).write_bare(scene, out),
             Op::If(field, ops) => {

@@ -14,23 +14,25 @@ pub(super) struct Bookmark {
 }
 
 pub(super) struct Out<'b> {
-    buffer: &'b mut [u8],
-    len: usize,
+    /// What is left of the buffer.
+    room: &'b mut [u8],
+    size: usize,
     /// Bytes of the present step that are out already.
     skip: usize,
-    /// Bytes of the present step that this window took.
-    took: usize,
+    /// Room there was when the present step began.
+    room_before: usize,
     full: bool,
     bookmark: Option<Bookmark>,
 }
 
 impl<'b> Out<'b> {
     pub(super) fn new(buffer: &'b mut [u8], bookmark: Option<Bookmark>) -> Self {
-        Self { buffer, len: 0, skip: 0, took: 0, full: false, bookmark }
+        let size = buffer.len();
+        Self { room: buffer, size, skip: 0, room_before: size, full: false, bookmark }
     }
 
     pub(super) const fn len(&self) -> usize {
-        self.len
+        self.size - self.room.len()
     }
 
     pub(super) const fn bookmark(&self) -> Option<Bookmark> {
@@ -38,15 +40,24 @@ impl<'b> Out<'b> {
     }
 
     /// Begins a step of which `offset` bytes are out.
-    pub(super) fn begin(&mut self, offset: u32) {
+    pub(super) const fn begin(&mut self, offset: u32) {
         self.skip = offset as usize;
-        self.took = 0;
+        self.room_before = self.room.len();
         self.full = false;
     }
 
     /// Ends the step. `Err` with its new offset if it did not fit.
-    pub(super) fn end(&self, offset: u32) -> Result<(), u32> {
-        if self.full { Err(offset + self.took as u32) } else { Ok(()) }
+    pub(super) const fn end(&self, offset: u32) -> Result<(), u32> {
+        if self.full { Err(offset + (self.room_before - self.room.len()) as u32) } else { Ok(()) }
+    }
+
+    /// The next bytes of the buffer: `wanted` of them, or as many as there are.
+    fn take(&mut self, wanted: usize) -> &'b mut [u8] {
+        let room = core::mem::take(&mut self.room);
+        self.full = wanted > room.len();
+        let (taken, left) = room.split_at_mut(wanted.min(room.len()));
+        self.room = left;
+        taken
     }
 
     pub(super) fn quoted(&mut self, text: &str) {
@@ -66,18 +77,9 @@ impl<'b> Out<'b> {
             Some(mark) if mark.span == span && mark.done == done => mark.at,
             _ => pool.advance(span.at, done as usize),
         };
-        while done < span.len {
-            let room = self.buffer.len() - self.len;
-            if room == 0 {
-                self.full = true;
-                break;
-            }
-            let n = room.min((span.len - done) as usize);
-            at = pool.read(at, &mut self.buffer[self.len..self.len + n]);
-            self.len += n;
-            self.took += n;
-            done += n as u32;
-        }
+        let piece = self.take((span.len - done) as usize);
+        at = pool.read(at, piece);
+        done += piece.len() as u32;
         self.bookmark = Some(Bookmark { span, done, at });
     }
 }
@@ -93,11 +95,8 @@ impl Sink for Out<'_> {
             return;
         };
         self.skip = 0;
-        let n = bytes.len().min(self.buffer.len() - self.len);
-        self.buffer[self.len..self.len + n].copy_from_slice(&bytes[..n]);
-        self.len += n;
-        self.took += n;
-        self.full = n < bytes.len();
+        let piece = self.take(bytes.len());
+        piece.copy_from_slice(&bytes[..piece.len()]);
     }
 }
 

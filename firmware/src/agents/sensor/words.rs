@@ -97,11 +97,8 @@ impl<'a> Iterator for Words<'a> {
 /// Whether words are made of it. Beyond ASCII by blocks: what Unicode's own tables say takes 2 KiB of flash, and all that
 /// hangs on it is where a word ends that no table here knows.
 fn is_letter(c: char) -> bool {
-    match c {
-        // Without the blocks of punctuation and symbols, of wide forms, and of pictures.
-        'À'..='\u{1fff}' | '\u{2c00}'..='\u{2dff}' | '\u{3040}'..='\u{d7ff}' => true,
-        _ => c.is_ascii_alphabetic(),
-    }
+    // Without the blocks of punctuation and symbols, of wide forms, and of pictures.
+    c.is_ascii_alphabetic() || matches!(c, 'À'..='\u{1fff}' | '\u{2c00}'..='\u{2dff}' | '\u{3040}'..='\u{d7ff}')
 }
 
 /// Whether two words are the same.
