@@ -11,7 +11,7 @@ use crate::{
     config::RPC_ID_MAX,
     encode::{
         Field,
-        Op::{Bare, Body, If, Lit, Nest, Put},
+        Op::{Bare, Body, If, Lit, Member, Nest},
         Ops,
     },
     json::{Json, Kind, Text, separate},
@@ -93,26 +93,24 @@ pub(crate) fn id_of(id: Option<Json<'_>>) -> RpcId {
 
 /// An answer.
 pub(crate) const RESULT: Ops =
-    &[Lit("{\"jsonrpc\":\"2.0\",\"id\":"), Put(Field::RpcId), Lit(",\"result\":"), Body, Lit("}")];
+    &[Member("{\"jsonrpc\":\"2.0\",\"id\":", Field::RpcId), Lit(",\"result\":"), Body, Lit("}")];
 
 /// An error. Its body is the dialect's `data`.
 pub(crate) const ERROR: Ops = &[
-    Lit("{\"jsonrpc\":\"2.0\",\"id\":"),
-    Put(Field::RpcId),
-    Lit(",\"error\":{\"code\":"),
-    Put(Field::FaultCode),
+    Member("{\"jsonrpc\":\"2.0\",\"id\":", Field::RpcId),
+    Member(",\"error\":{\"code\":", Field::FaultCode),
     Lit(",\"message\":\""),
     Bare(Field::FaultName),
     If(Field::FaultMember, &[Lit(": "), Bare(Field::FaultMember)]),
     If(Field::FaultWhy, &[Lit(": "), Bare(Field::FaultWhy)]),
-    If(Field::FaultAt, &[Lit(" at byte "), Put(Field::FaultAt)]),
+    Member(" at byte ", Field::FaultAt),
     Lit("\""),
     Body,
     Lit("}}"),
 ];
 
 /// An answer as an event of a stream.
-pub(crate) const RESULT_EVENT: Ops = &[Lit("id: "), Put(Field::Stamp), Lit("\ndata: "), Nest(RESULT), Lit("\n\n")];
+pub(crate) const RESULT_EVENT: Ops = &[Member("id: ", Field::Stamp), Lit("\ndata: "), Nest(RESULT), Lit("\n\n")];
 
 /// An error as an event of a stream.
 pub(crate) const ERROR_EVENT: Ops = &[Lit("event: error\ndata: "), Nest(ERROR), Lit("\n\n")];

@@ -3,18 +3,15 @@
 use super::{v0_1, v0_3, v1_0};
 use crate::encode::{
     Field as F, List,
-    Op::{Each, If, Lit, Put, Unless},
+    Op::{Each, If, Lit, Member, Put, Unless},
     Ops,
 };
 
 /// The card. A dialect that is not served leaves no member behind.
 pub(crate) const CARD: Ops = &[
-    Lit("{\"name\":"),
-    Put(F::Name),
-    Lit(",\"description\":"),
-    Put(F::AgentDescription),
-    Lit(",\"version\":"),
-    Put(F::Version),
+    Member("{\"name\":", F::Name),
+    Member(",\"description\":", F::AgentDescription),
+    Member(",\"version\":", F::Version),
     If(
         F::Wants(v1_0::NUMBER),
         &[
@@ -22,10 +19,8 @@ pub(crate) const CARD: Ops = &[
             Each(
                 List::Interfaces,
                 &[
-                    Lit("{\"url\":"),
-                    Put(F::Url),
-                    Lit(",\"protocolBinding\":\"JSONRPC\",\"protocolVersion\":"),
-                    Put(F::InterfaceVersion),
+                    Member("{\"url\":", F::Url),
+                    Member(",\"protocolBinding\":\"JSONRPC\",\"protocolVersion\":", F::InterfaceVersion),
                     Lit("}"),
                 ],
             ),
@@ -34,7 +29,7 @@ pub(crate) const CARD: Ops = &[
     ),
     If(F::Wants(v0_3::NUMBER), OLDER),
     // The oldest clients need the address only; what the younger ones need besides does them no harm.
-    Unless(F::Wants(v0_3::NUMBER), &[If(F::Wants(v0_1::NUMBER), &[Lit(",\"url\":"), Put(F::Url)])]),
+    Unless(F::Wants(v0_3::NUMBER), &[If(F::Wants(v0_1::NUMBER), &[Member(",\"url\":", F::Url)])]),
     Lit(",\"capabilities\":{\"streaming\":true,\"pushNotifications\":false"),
     If(F::Wants(v1_0::NUMBER), &[Lit(",\"extendedAgentCard\":false")]),
     If(F::Wants(v0_3::NUMBER), &[Lit(",\"stateTransitionHistory\":false")]),
@@ -46,12 +41,9 @@ pub(crate) const CARD: Ops = &[
     Each(
         List::Skills,
         &[
-            Lit("{\"id\":"),
-            Put(F::SkillId),
-            Lit(",\"name\":"),
-            Put(F::SkillName),
-            Lit(",\"description\":"),
-            Put(F::SkillDescription),
+            Member("{\"id\":", F::SkillId),
+            Member(",\"name\":", F::SkillName),
+            Member(",\"description\":", F::SkillDescription),
             Lit(",\"tags\":["),
             Each(List::Tags, &[Put(F::Word)]),
             Lit("],\"examples\":["),
@@ -62,22 +54,14 @@ pub(crate) const CARD: Ops = &[
     Lit("]"),
     If(
         F::ProviderName,
-        &[
-            Lit(",\"provider\":{\"organization\":"),
-            Put(F::ProviderName),
-            Lit(",\"url\":"),
-            Put(F::ProviderUrl),
-            Lit("}"),
-        ],
+        &[Member(",\"provider\":{\"organization\":", F::ProviderName), Member(",\"url\":", F::ProviderUrl), Lit("}")],
     ),
-    If(F::DocumentationUrl, &[Lit(",\"documentationUrl\":"), Put(F::DocumentationUrl)]),
+    Member(",\"documentationUrl\":", F::DocumentationUrl),
     Lit("}"),
 ];
 
 const OLDER: Ops = &[
-    Lit(",\"protocolVersion\":\"0.3.0\",\"url\":"),
-    Put(F::Url),
-    Lit(",\"preferredTransport\":\"JSONRPC\",\"additionalInterfaces\":[{\"url\":"),
-    Put(F::Url),
+    Member(",\"protocolVersion\":\"0.3.0\",\"url\":", F::Url),
+    Member(",\"preferredTransport\":\"JSONRPC\",\"additionalInterfaces\":[{\"url\":", F::Url),
     Lit(",\"transport\":\"JSONRPC\"}],\"supportsAuthenticatedExtendedCard\":false"),
 ];

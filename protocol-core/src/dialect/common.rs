@@ -2,7 +2,7 @@
 
 use crate::encode::{
     Field as F, List,
-    Op::{self, Each, If, Lit, Own, Put, Status},
+    Op::{self, Each, If, Lit, Member, Own, Put, Status},
     Ops,
 };
 
@@ -41,10 +41,9 @@ pub(super) const TASK_REST: Op = Op::Nest(&[
 ]);
 
 pub(super) const STATUS: Op = Op::Nest(&[
-    Lit("{\"state\":"),
-    Put(F::State),
+    Member("{\"state\":", F::State),
     If(F::HasMessage, &[Lit(",\"message\":"), MESSAGE]),
-    If(F::Time, &[Lit(",\"timestamp\":"), Put(F::Time)]),
+    Member(",\"timestamp\":", F::Time),
     Lit("}"),
 ]);
 
@@ -64,29 +63,24 @@ pub(super) const CHUNK_FLAGS: Op =
 
 /// A message from its id on.
 pub(super) const MESSAGE_REST: Op = Op::Nest(&[
-    Lit("\"messageId\":"),
-    Put(F::MessageId),
-    Lit(",\"contextId\":"),
-    Put(F::ContextId),
-    If(F::InTask, &[Lit(",\"taskId\":"), Put(F::TaskId)]),
-    Lit(",\"role\":"),
-    Put(F::Role),
+    Member("\"messageId\":", F::MessageId),
+    Member(",\"contextId\":", F::ContextId),
+    If(F::InTask, &[Member(",\"taskId\":", F::TaskId)]),
+    Member(",\"role\":", F::Role),
     Lit(",\"parts\":["),
     Each(List::Parts, PART),
     Lit("]"),
-    If(F::Metadata, &[Lit(",\"metadata\":"), Put(F::Metadata)]),
-    If(F::Extensions, &[Lit(",\"extensions\":"), Put(F::Extensions)]),
-    If(F::References, &[Lit(",\"referenceTaskIds\":"), Put(F::References)]),
+    Member(",\"metadata\":", F::Metadata),
+    Member(",\"extensions\":", F::Extensions),
+    Member(",\"referenceTaskIds\":", F::References),
     Lit("}"),
 ]);
 
 /// The first members of an artifact that is known by its id.
 pub(super) const ARTIFACT_BY_ID: Ops = &[
-    Lit("\"artifactId\":"),
-    Put(F::ArtifactId),
-    Lit(",\"name\":"),
-    Put(F::ArtifactId),
-    If(F::Description, &[Lit(",\"description\":"), Put(F::Description)]),
+    Member("\"artifactId\":", F::ArtifactId),
+    Member(",\"name\":", F::ArtifactId),
+    Member(",\"description\":", F::Description),
     Lit(","),
 ];
 
@@ -95,21 +89,15 @@ pub(super) const FINAL: Op =
     Op::Nest(&[If(F::Final, &[Lit(",\"final\":true}")]), If(F::NotFinal, &[Lit(",\"final\":false}")])]);
 
 /// An artifact that has lost its oldest chunks says so.
-const DROPPED: Ops = &[Lit(",\"metadata\":{\"droppedChunks\":"), Put(F::Dropped), Lit("}")];
+const DROPPED: Ops = &[Member(",\"metadata\":{\"droppedChunks\":", F::Dropped), Lit("}")];
 
 /// The members of a file behind its content, in the versions that have files.
-pub(super) const FILE_REST: Op = Op::Nest(&[
-    If(F::MediaType, &[Lit(",\"mimeType\":"), Put(F::MediaType)]),
-    If(F::Filename, &[Lit(",\"name\":"), Put(F::Filename)]),
-    Lit("}"),
-]);
+pub(super) const FILE_REST: Op =
+    Op::Nest(&[Member(",\"mimeType\":", F::MediaType), Member(",\"name\":", F::Filename), Lit("}")]);
 
 /// Before 1.0 data is an object: anything else is put into one.
-pub(super) const DATA_OBJECT: Op = Op::Nest(&[
-    If(F::DataObject, &[Put(F::DataObject)]),
-    If(F::DataOther, &[Lit("{\"value\":"), Put(F::DataOther), Lit("}")]),
-]);
+pub(super) const DATA_OBJECT: Op =
+    Op::Nest(&[Put(F::DataObject), If(F::DataOther, &[Member("{\"value\":", F::DataOther), Lit("}")])]);
 
 /// The end of a part.
-pub(super) const PART_REST: Op =
-    Op::Nest(&[If(F::PartMetadata, &[Lit(",\"metadata\":"), Put(F::PartMetadata)]), Lit("}")]);
+pub(super) const PART_REST: Op = Op::Nest(&[Member(",\"metadata\":", F::PartMetadata), Lit("}")]);

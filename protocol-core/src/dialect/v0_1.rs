@@ -8,7 +8,7 @@ use super::{
 use crate::{
     encode::{
         Field as F, List,
-        Op::{self, ByPart, Each, If, Lit, Put},
+        Op::{self, ByPart, Each, Lit, Member},
         Ops,
     },
     json::Json,
@@ -77,8 +77,8 @@ pub(super) static DIALECT: Dialect = Dialect {
         task: &[TASK],
         list: &[Lit("null")],
         snapshot: None,
-        status_event: &[Lit("{\"id\":"), Put(F::TaskId), Lit(",\"status\":"), STATUS, FINAL],
-        artifact_event: &[Lit("{\"id\":"), Put(F::TaskId), Lit(",\"artifact\":"), CHUNK, CHUNK_FLAGS, Lit("}}")],
+        status_event: &[Member("{\"id\":", F::TaskId), Lit(",\"status\":"), STATUS, FINAL],
+        artifact_event: &[Member("{\"id\":", F::TaskId), Lit(",\"artifact\":"), CHUNK, CHUNK_FLAGS, Lit("}}")],
         reply_event: &[TASK],
         message: MESSAGE,
         artifact_head: ARTIFACT_HEAD,
@@ -91,32 +91,29 @@ const fn said(code: i32, name: &'static str) -> Said {
     Said { code, name, reason: "" }
 }
 
-const TASK: Op = Op::Nest(&[Lit("{\"id\":"), Put(F::TaskId), Lit(",\"sessionId\":"), Put(F::ContextId), TASK_REST]);
+const TASK: Op = Op::Nest(&[Member("{\"id\":", F::TaskId), Member(",\"sessionId\":", F::ContextId), TASK_REST]);
 
 const MESSAGE: Ops = &[
-    Lit("{\"role\":"),
-    Put(F::Role),
+    Member("{\"role\":", F::Role),
     Lit(",\"parts\":["),
     Each(List::Parts, PART),
     Lit("]"),
-    If(F::Metadata, &[Lit(",\"metadata\":"), Put(F::Metadata)]),
+    Member(",\"metadata\":", F::Metadata),
     Lit("}"),
 ];
 
 const ARTIFACT_HEAD: Ops = &[
-    Lit("\"name\":"),
-    Put(F::ArtifactId),
-    If(F::Description, &[Lit(",\"description\":"), Put(F::Description)]),
-    Lit(",\"index\":"),
-    Put(F::ArtifactIndex),
+    Member("\"name\":", F::ArtifactId),
+    Member(",\"description\":", F::Description),
+    Member(",\"index\":", F::ArtifactIndex),
     Lit(","),
 ];
 
 const PART: Ops = &[
     ByPart(&[
-        &[Lit("{\"type\":\"text\",\"text\":"), Put(F::Content)],
-        &[Lit("{\"type\":\"file\",\"file\":{\"bytes\":"), Put(F::Content), FILE_REST],
-        &[Lit("{\"type\":\"file\",\"file\":{\"uri\":"), Put(F::Content), FILE_REST],
+        &[Member("{\"type\":\"text\",\"text\":", F::Content)],
+        &[Member("{\"type\":\"file\",\"file\":{\"bytes\":", F::Content), FILE_REST],
+        &[Member("{\"type\":\"file\",\"file\":{\"uri\":", F::Content), FILE_REST],
         &[Lit("{\"type\":\"data\",\"data\":"), DATA_OBJECT],
     ]),
     PART_REST,

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     encode::{
         Field as F,
-        Op::{self, ByPart, Lit, Put},
+        Op::{self, ByPart, Lit, Member},
         Ops,
     },
     json::Json,
@@ -77,19 +77,15 @@ pub(super) static DIALECT: Dialect = Dialect {
         list: &[Lit("null")],
         snapshot: Some(&[TASK]),
         status_event: &[
-            Lit("{\"kind\":\"status-update\",\"taskId\":"),
-            Put(F::TaskId),
-            Lit(",\"contextId\":"),
-            Put(F::ContextId),
+            Member("{\"kind\":\"status-update\",\"taskId\":", F::TaskId),
+            Member(",\"contextId\":", F::ContextId),
             Lit(",\"status\":"),
             STATUS,
             FINAL,
         ],
         artifact_event: &[
-            Lit("{\"kind\":\"artifact-update\",\"taskId\":"),
-            Put(F::TaskId),
-            Lit(",\"contextId\":"),
-            Put(F::ContextId),
+            Member("{\"kind\":\"artifact-update\",\"taskId\":", F::TaskId),
+            Member(",\"contextId\":", F::ContextId),
             Lit(",\"artifact\":"),
             CHUNK,
             Lit("}"),
@@ -108,21 +104,16 @@ const fn said(code: i32, name: &'static str) -> Said {
     Said { code, name, reason: "" }
 }
 
-const TASK: Op = Op::Nest(&[
-    Lit("{\"kind\":\"task\",\"id\":"),
-    Put(F::TaskId),
-    Lit(",\"contextId\":"),
-    Put(F::ContextId),
-    TASK_REST,
-]);
+const TASK: Op =
+    Op::Nest(&[Member("{\"kind\":\"task\",\"id\":", F::TaskId), Member(",\"contextId\":", F::ContextId), TASK_REST]);
 
 const MESSAGE: Op = Op::Nest(&[Lit("{\"kind\":\"message\","), MESSAGE_REST]);
 
 const PART: Ops = &[
     ByPart(&[
-        &[Lit("{\"kind\":\"text\",\"text\":"), Put(F::Content)],
-        &[Lit("{\"kind\":\"file\",\"file\":{\"bytes\":"), Put(F::Content), FILE_REST],
-        &[Lit("{\"kind\":\"file\",\"file\":{\"uri\":"), Put(F::Content), FILE_REST],
+        &[Member("{\"kind\":\"text\",\"text\":", F::Content)],
+        &[Member("{\"kind\":\"file\",\"file\":{\"bytes\":", F::Content), FILE_REST],
+        &[Member("{\"kind\":\"file\",\"file\":{\"uri\":", F::Content), FILE_REST],
         &[Lit("{\"kind\":\"data\",\"data\":"), DATA_OBJECT],
     ]),
     PART_REST,

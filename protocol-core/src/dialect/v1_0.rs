@@ -8,7 +8,7 @@ use super::{
 use crate::{
     encode::{
         Field as F, List,
-        Op::{self, ByPart, Each, If, Lit, Put},
+        Op::{self, ByPart, Each, If, Lit, Member},
         Ops,
     },
     json::Json,
@@ -82,29 +82,22 @@ pub(super) static DIALECT: Dialect = Dialect {
         list: &[
             Lit("{\"tasks\":["),
             Each(List::Tasks, &[TASK]),
-            Lit("],\"nextPageToken\":"),
-            Put(F::NextPage),
-            Lit(",\"pageSize\":"),
-            Put(F::PageSize),
-            Lit(",\"totalSize\":"),
-            Put(F::TotalSize),
+            Member("],\"nextPageToken\":", F::NextPage),
+            Member(",\"pageSize\":", F::PageSize),
+            Member(",\"totalSize\":", F::TotalSize),
             Lit("}"),
         ],
         snapshot: Some(&[Lit("{\"task\":"), TASK, Lit("}")]),
         status_event: &[
-            Lit("{\"statusUpdate\":{\"taskId\":"),
-            Put(F::TaskId),
-            Lit(",\"contextId\":"),
-            Put(F::ContextId),
+            Member("{\"statusUpdate\":{\"taskId\":", F::TaskId),
+            Member(",\"contextId\":", F::ContextId),
             Lit(",\"status\":"),
             STATUS,
             Lit("}}"),
         ],
         artifact_event: &[
-            Lit("{\"artifactUpdate\":{\"taskId\":"),
-            Put(F::TaskId),
-            Lit(",\"contextId\":"),
-            Put(F::ContextId),
+            Member("{\"artifactUpdate\":{\"taskId\":", F::TaskId),
+            Member(",\"contextId\":", F::ContextId),
             Lit(",\"artifact\":"),
             CHUNK,
             Lit("}"),
@@ -119,20 +112,21 @@ pub(super) static DIALECT: Dialect = Dialect {
             If(
                 F::IsOfProtocol,
                 &[
-                    Lit(",\"data\":[{\"@type\":\"type.googleapis.com/google.rpc.ErrorInfo\",\"reason\":"),
-                    Put(F::FaultReason),
+                    Member(
+                        ",\"data\":[{\"@type\":\"type.googleapis.com/google.rpc.ErrorInfo\",\"reason\":",
+                        F::FaultReason,
+                    ),
                     Lit(",\"domain\":\"a2a-protocol.org\",\"metadata\":{}}]"),
                 ],
             ),
             If(
                 F::IsAboutParams,
                 &[
-                    Lit(
+                    Member(
                         ",\"data\":[{\"@type\":\"type.googleapis.com/google.rpc.BadRequest\",\"fieldViolations\":[{\"field\":",
+                        F::FaultMember,
                     ),
-                    Put(F::FaultMember),
-                    Lit(",\"description\":"),
-                    Put(F::FaultWhy),
+                    Member(",\"description\":", F::FaultWhy),
                     Lit("}]}]"),
                 ],
             ),
@@ -146,19 +140,19 @@ const fn said(code: i32, name: &'static str, reason: &'static str) -> Said {
     Said { code, name, reason }
 }
 
-const TASK: Op = Op::Nest(&[Lit("{\"id\":"), Put(F::TaskId), Lit(",\"contextId\":"), Put(F::ContextId), TASK_REST]);
+const TASK: Op = Op::Nest(&[Member("{\"id\":", F::TaskId), Member(",\"contextId\":", F::ContextId), TASK_REST]);
 
 const MESSAGE: Op = Op::Nest(&[Lit("{"), MESSAGE_REST]);
 
 const PART: Ops = &[
     ByPart(&[
-        &[Lit("{\"text\":"), Put(F::Content)],
-        &[Lit("{\"raw\":"), Put(F::Content)],
-        &[Lit("{\"url\":"), Put(F::Content)],
-        &[Lit("{\"data\":"), Put(F::Content)],
+        &[Member("{\"text\":", F::Content)],
+        &[Member("{\"raw\":", F::Content)],
+        &[Member("{\"url\":", F::Content)],
+        &[Member("{\"data\":", F::Content)],
     ]),
-    If(F::MediaType, &[Lit(",\"mediaType\":"), Put(F::MediaType)]),
-    If(F::Filename, &[Lit(",\"filename\":"), Put(F::Filename)]),
+    Member(",\"mediaType\":", F::MediaType),
+    Member(",\"filename\":", F::Filename),
     PART_REST,
 ];
 

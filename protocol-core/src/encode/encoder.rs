@@ -50,7 +50,9 @@ impl Frame {
 
 /// A document on its way out: a template and a place in it, a log and a place in it.
 pub(crate) struct Encoder {
-    frames: heapless::Vec<Frame, DEPTH>,
+    frame: Frame,
+    /// Those that it is nested in.
+    outer: heapless::Vec<Frame, { DEPTH - 1 }>,
     body: Ops,
     /// Bytes of the present step that are out.
     offset: u32,
@@ -137,11 +139,9 @@ impl Encoder {
     }
 
     fn new(outer: Ops, body: Ops, snapshot: Snapshot) -> Self {
-        let mut frames = heapless::Vec::new();
-        // cannot fail: it is the first.
-        let _ = frames.push(Frame::new(outer, false));
         Self {
-            frames,
+            frame: Frame::new(outer, false),
+            outer: heapless::Vec::new(),
             body,
             offset: 0,
             bookmark: None,
@@ -173,7 +173,7 @@ impl Encoder {
     }
 
     pub(crate) fn is_done(&self) -> bool {
-        self.frames.is_empty()
+        self.frame.rest.is_empty() && self.outer.is_empty()
     }
 
     /// Writes the next bytes; 0 if there are no more.
@@ -183,48 +183,48 @@ impl Encoder {
     pub(crate) fn fill(&mut self, scene: &Scene<'_, '_>, buffer: &mut [u8]) -> Result<usize, Gone> {
         self.check_log(scene)?;
         let mut out = Out::new(buffer, self.bookmark);
-        while let Some(frame) = self.frames.last() {
+        let mut frame = self.frame;
+        loop {
             let [op, behind @ ..] = frame.rest else {
-                let is_item = frame.is_item;
-                self.frames.pop();
-                if let Some(outer) = self.frames.last_mut() {
-                    outer.returned = is_item;
-                }
+                let Some(outer) = self.outer.pop() else { break };
+                frame = Frame { returned: frame.is_item, ..outer };
                 continue;
             };
-            let returned = frame.returned;
             out.begin(self.offset);
             let next = if let Op::Lit(text) = op {
                 out.put(text);
                 Next::Step
             } else {
-                self.step(op, returned, scene, &mut out)
+                self.step(op, frame.returned, scene, &mut out)
             };
-            if let Err(offset) = out.end(self.offset) {
-                self.offset = offset;
+            if out.is_full() {
+                self.offset += out.taken();
                 break;
             }
             self.offset = 0;
-            let Some(frame) = self.frames.last_mut() else { break };
             match next {
                 Next::Gone => return Err(Gone),
-                Next::Step => *frame = Frame::new(behind, frame.is_item),
-                Next::Item(ops) => self.push(Frame::new(ops, true))?,
+                Next::Step => frame = Frame::new(behind, frame.is_item),
+                Next::Item(ops) => {
+                    self.push(frame)?;
+                    frame = Frame::new(ops, true);
+                }
                 // The last step of a template needs no frame to come back to: that keeps the stack flat.
-                Next::Into(ops) if behind.is_empty() => *frame = Frame::new(ops, frame.is_item),
+                Next::Into(ops) if behind.is_empty() => frame = Frame::new(ops, frame.is_item),
                 Next::Into(ops) => {
-                    *frame = Frame::new(behind, frame.is_item);
-                    self.push(Frame::new(ops, false))?;
+                    self.push(Frame::new(behind, frame.is_item))?;
+                    frame = Frame::new(ops, false);
                 }
             }
         }
+        self.frame = frame;
         self.bookmark = out.bookmark();
         Ok(out.len())
     }
 
     fn push(&mut self, frame: Frame) -> Result<(), Gone> {
         // cannot fail: a test measures every template.
-        self.frames.push(frame).map_err(|_| Gone)
+        self.outer.push(frame).map_err(|_| Gone)
     }
 
     fn step(&mut self, op: &'static Op, returned: bool, scene: &Scene<'_, '_>, out: &mut Out<'_>) -> Next {
@@ -232,6 +232,13 @@ impl Encoder {
             // Every other step is one of these: `fill` writes them itself.
             Op::Lit(_) => {}
             Op::Put(field) => self.value(field, scene).write(scene, out),
+            Op::Member(text, field) => {
+                let value = self.value(field, scene);
+                if value.is_there() {
+                    out.put(text);
+                    value.write(scene, out);
+                }
+            }
             Op::Bare(field) => self.value(field, scene).write_bare(scene, out),
             Op::If(field, ops) => {
                 if self.value(field, scene).is_there() {
@@ -270,7 +277,7 @@ impl Encoder {
                         return Next::Step;
                     }
                     out.put(",");
-                    if out.end(0).is_err() {
+                    if out.is_full() {
                         return Next::Step;
                     }
                 } else {

@@ -26,6 +26,8 @@ pub(crate) enum Op {
     Lit(&'static str),
     /// The field as a JSON value; nothing if there is none.
     Put(Field),
+    /// This text and the field as a JSON value; nothing at all if there is none.
+    Member(&'static str, Field),
     /// The field's characters, without quotes.
     Bare(Field),
     /// The template, if there is such a field.

@@ -46,9 +46,14 @@ impl<'b> Out<'b> {
         self.full = false;
     }
 
-    /// Ends the step. `Err` with its new offset if it did not fit.
-    pub(super) const fn end(&self, offset: u32) -> Result<(), u32> {
-        if self.full { Err(offset + (self.room_before - self.room.len()) as u32) } else { Ok(()) }
+    /// Whether the step does not fit.
+    pub(super) const fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// Bytes of the present step that this buffer took.
+    pub(super) const fn taken(&self) -> u32 {
+        (self.room_before - self.room.len()) as u32
     }
 
     /// The next bytes of the buffer: `wanted` of them, or as many as there are.

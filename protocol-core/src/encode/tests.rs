@@ -11,7 +11,7 @@ use crate::{
 /// How many frames a template needs. Its last step needs none of its own, unless it is a loop.
 fn depth(ops: Ops, body: Ops, shapes: &Shapes) -> usize {
     let inner = |op: &Op| match *op {
-        Op::Lit(_) | Op::Put(_) | Op::Bare(_) => 0,
+        Op::Lit(_) | Op::Put(_) | Op::Member(..) | Op::Bare(_) => 0,
         Op::If(_, ops) | Op::Unless(_, ops) | Op::Each(_, ops) | Op::Status(ops) | Op::Nest(ops) => {
             depth(ops, body, shapes)
         }
