@@ -15,7 +15,7 @@ use super::{
     answer::{self, Begun, Client, Extent, Fields, Matter, Reply},
     body::Body,
     conditional,
-    flow::{Flow, Writes},
+    flow::Flow,
     gate::Verdict,
     routes::{self, Action, MediaType, Missed, Problem},
     service::{BaseUrl, Broken, Call, Kind, Refusal, Service, Source},
@@ -50,18 +50,12 @@ where
         writer: W,
     ) -> impl Future<Output = Result<ResponseSent, W::Error>> {
         async move {
-            // picoserve's own answer goes nowhere, or it fails and takes the connection with it.
-            self.flow.set_writes(match self.handle(&request.parts, &mut request.body_connection).await {
-                Ok(()) => Writes::Drop,
-                Err(Broken) => {
-                    self.flow.close();
-                    Writes::Fail
-                }
-            });
+            if self.handle(&request.parts, &mut request.body_connection).await.is_err() {
+                self.flow.cut();
+            }
             let connection = request.body_connection.finalize().await?;
-            let sent = Response::empty(StatusCode::OK).write_to(connection, writer).await;
-            self.flow.set_writes(Writes::Pass);
-            sent
+            // This goes nowhere, or it fails and takes the connection with it.
+            Response::empty(StatusCode::OK).write_to(connection, writer).await
         }
     }
 }
@@ -136,8 +130,8 @@ where
         let Site { bodies, limits, .. } = self.site;
         let proceed = async || {
             if expects_continue(parts) {
-                let mut link = self.wire.lock().await;
                 // If this does not get through, neither does the body.
+                let Ok(mut link) = self.wire.try_lock() else { return };
                 let _ = link.write_all(routes::CONTINUE).await;
                 let _ = link.send().await;
             }
@@ -215,7 +209,9 @@ where
         let buffer = self.fill.take();
         let begun = self.begin(reply, buffer).await;
         self.flow.set_answering(true);
-        let sent = answer::send(&mut *self.wire.lock().await, self.flow, reply, begun, client).await;
+        // Nobody else has anything to send while a request is answered.
+        let mut link = self.wire.try_lock().map_err(|_| Broken)?;
+        let sent = answer::send(&mut link, self.flow, reply, begun, client).await;
         self.flow.set_answering(false);
         self.fill.set(buffer);
         sent

@@ -130,7 +130,7 @@ where
         let config = Config::new(timeouts.clone()).keep_connection_alive();
         let served = Server::custom(&router, ByRef(timer), &config, buffers.request)
             .with_graceful_shutdown(stop, limits.grace)
-            .serve(Halves { inlet: &mut inlet, wire: &wire })
+            .serve(Halves(&mut inlet))
             .await;
         let ending = match served {
             // An answer that had its grace and did not end must not look as if it had.
@@ -140,7 +140,7 @@ where
             Err(_) => Ending::Aborted,
         };
         let farewell = async {
-            let mut link = wire.lock().await;
+            let mut link = wire.try_lock().map_err(|_| LinkError::Cut)?;
             if ending == Ending::TimedOut {
                 link.write_all(routes::TIMED_OUT).await?;
             }
@@ -175,7 +175,7 @@ where
     let end = async {
         let mut room = [0; LEAST_TRANSMIT_BYTES];
         let mut link = Link::new(Paced::new(socket.split().1, timer, limits.linger), &mut room);
-        link.write_line(format_args!("HTTP/1.1 503 Service Unavailable\r\nRetry-After: {seconds}")).await?;
+        link.write_text(format_args!("HTTP/1.1 503 Service Unavailable\r\nRetry-After: {seconds}\r\n")).await?;
         link.write_all(b"Content-Length: 0\r\nConnection: close\r\n\r\n").await?;
         link.send().await?;
         drop(link);
