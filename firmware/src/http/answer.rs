@@ -3,9 +3,9 @@
 //! It goes straight to the [`Link`]. picoserve's response types would do, but there is one for each way to end a body,
 //! and together they add 3 KB to the future of every connection.
 
-use core::{future::poll_fn, pin::pin, task::Poll};
+use core::{fmt, future::poll_fn, pin::pin, task::Poll};
 
-use picoserve::io::BaseWrite;
+use picoserve::{io::BaseWrite, request::RequestParts};
 
 use super::{
     flow::Flow,
@@ -94,6 +94,16 @@ pub(super) enum Client {
     Http11,
 }
 
+impl Client {
+    pub(super) fn of(parts: &RequestParts<'_>) -> Self {
+        match (parts.method(), parts.http_version()) {
+            ("HEAD", _) => Self::Head,
+            (_, "HTTP/1.1") => Self::Http11,
+            _ => Self::Http10,
+        }
+    }
+}
+
 /// Where a body ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Framing {
@@ -170,7 +180,7 @@ async fn write_piece<W: BaseWrite>(link: &mut Link<'_, W>, piece: &[u8], framing
         return Ok(());
     }
     if framing == Framing::Chunked {
-        link.write_line(format_args!("{:x}", piece.len())).await?;
+        link.write_text(format_args!("{:x}\r\n", piece.len())).await?;
     }
     link.write_all(piece).await?;
     if framing == Framing::Chunked {
@@ -185,34 +195,81 @@ async fn write_head<A, W: BaseWrite>(
     reply: &Reply<'_, A>,
     framing: Framing,
 ) -> Result<(), W::Error> {
-    link.write_line(format_args!("HTTP/1.1 {} {}", reply.status, reason(reply.status))).await?;
-    if !matches!(reply.matter, Matter::Nothing) {
-        link.write_line(format_args!("Content-Type: {}", reply.content_type())).await?;
+    let content_type = (!matches!(reply.matter, Matter::Nothing)).then(|| reply.content_type());
+    for line in Line::ALL {
+        let heading = Heading { line, reply, content_type, framing, is_last: flow.is_last() };
+        link.write_text(format_args!("{heading}")).await?;
     }
-    match framing {
-        Framing::Length(bytes) => link.write_line(format_args!("Content-Length: {bytes}")).await?,
-        Framing::Chunked => link.write_all(b"Transfer-Encoding: chunked\r\n").await?,
-        Framing::Bare | Framing::Close => {}
-    }
-    if let Some(allow) = reply.fields.allow {
-        link.write_line(format_args!("Allow: {allow}")).await?;
-    }
-    if let Some(seconds) = reply.fields.retry_after_secs {
-        link.write_line(format_args!("Retry-After: {seconds}")).await?;
-    }
-    if let Some((version, max_age_secs)) = &reply.fields.card {
-        link.write_line(format_args!("Cache-Control: public, max-age={max_age_secs}")).await?;
-        link.write_line(format_args!("ETag: \"{}\"", version.etag)).await?;
-        if let Some(date) = version.last_modified {
-            link.write_line(format_args!("Last-Modified: {date}")).await?;
+    Ok(())
+}
+
+/// One line of a head, or none. They go out one by one, as each has to fit into the room.
+struct Heading<'r, 'e, A> {
+    line: Line,
+    reply: &'r Reply<'e, A>,
+    content_type: Option<&'static str>,
+    framing: Framing,
+    is_last: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Line {
+    Status,
+    Type,
+    Length,
+    Allow,
+    RetryAfter,
+    Cache,
+    Tag,
+    Modified,
+    Connection,
+}
+
+impl Line {
+    const ALL: [Self; 9] = [
+        Self::Status,
+        Self::Type,
+        Self::Length,
+        Self::Allow,
+        Self::RetryAfter,
+        Self::Cache,
+        Self::Tag,
+        Self::Modified,
+        Self::Connection,
+    ];
+}
+
+impl<A> fmt::Display for Heading<'_, '_, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Reply { status, kind, fields, .. } = self.reply;
+        match (self.line, &fields.card) {
+            (Line::Status, _) => write!(f, "HTTP/1.1 {status} {}\r\n", reason(*status)),
+            (Line::Type, _) => line(f, "Content-Type: ", self.content_type),
+            (Line::Length, _) => match self.framing {
+                Framing::Length(bytes) => line(f, "Content-Length: ", Some(bytes)),
+                Framing::Chunked => f.write_str("Transfer-Encoding: chunked\r\n"),
+                Framing::Bare | Framing::Close => Ok(()),
+            },
+            (Line::Allow, _) => line(f, "Allow: ", fields.allow),
+            (Line::RetryAfter, _) => line(f, "Retry-After: ", fields.retry_after_secs),
+            (Line::Cache, Some((_, seconds))) => line(f, "Cache-Control: public, max-age=", Some(seconds)),
+            // Proxies must not hold events back (DIALECTS.md 8).
+            (Line::Cache, None) if *kind == Kind::EventStream => {
+                f.write_str("Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n")
+            }
+            (Line::Tag, Some((version, _))) => line(f, "ETag: ", Some(format_args!("\"{}\"", version.etag))),
+            (Line::Modified, Some((version, _))) => line(f, "Last-Modified: ", version.last_modified),
+            (Line::Cache | Line::Tag | Line::Modified, None) => Ok(()),
+            (Line::Connection, _) => {
+                line(f, "Connection: ", Some(if self.is_last { "close" } else { "keep-alive" }))?;
+                f.write_str("\r\n")
+            }
         }
     }
-    if reply.kind == Kind::EventStream {
-        // Proxies must not hold events back (DIALECTS.md 8).
-        link.write_all(b"Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n").await?;
-    }
-    let connection = if flow.is_last() { "close" } else { "keep-alive" };
-    link.write_line(format_args!("Connection: {connection}\r\n")).await
+}
+
+fn line(f: &mut fmt::Formatter<'_>, name: &str, value: Option<impl fmt::Display>) -> fmt::Result {
+    value.map_or(Ok(()), |value| write!(f, "{name}{value}\r\n"))
 }
 
 /// The words for a status. A person may read them, no program does.

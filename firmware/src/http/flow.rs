@@ -14,18 +14,7 @@ pub(super) struct Flow {
     last: Cell<bool>,
     answering: Cell<bool>,
     stopping: Cell<bool>,
-    writes: Cell<Writes>,
-}
-
-/// What the writing half does with picoserve's bytes.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Writes {
-    #[default]
-    Pass,
-    /// Drops them: the answer is out already, or there is to be none.
-    Drop,
-    /// Fails: the way to make picoserve give up a connection, as a handler cannot make an error of its own.
-    Fail,
+    cut: Cell<bool>,
 }
 
 impl Flow {
@@ -70,12 +59,14 @@ impl Flow {
         self.answering.set(answering);
     }
 
-    pub(super) fn writes(&self) -> Writes {
-        self.writes.get()
+    /// Makes picoserve give the connection up: its next write fails, as a handler cannot make an error of its own.
+    pub(super) fn cut(&self) {
+        self.close();
+        self.cut.set(true);
     }
 
-    pub(super) fn set_writes(&self, writes: Writes) {
-        self.writes.set(writes);
+    pub(super) fn is_cut(&self) -> bool {
+        self.cut.get()
     }
 
     /// Waits for `future`, but not beyond the call to stop: then there is nothing.

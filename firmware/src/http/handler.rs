@@ -15,7 +15,7 @@ use super::{
     answer::{self, Begun, Client, Extent, Fields, Matter, Reply},
     body::Body,
     conditional,
-    flow::{Flow, Writes},
+    flow::Flow,
     gate::Verdict,
     routes::{self, Action, MediaType, Missed, Problem},
     service::{BaseUrl, Broken, Call, Kind, Refusal, Service, Source},
@@ -40,112 +40,113 @@ where
     S: Service,
     L: BaseWrite,
 {
-    async fn call_path_router_service<R: Read, W: ResponseWriter<Error = R::Error>>(
+    // No `async fn`: that would keep its arguments twice, and a request is large.
+    fn call_path_router_service<R: Read, W: ResponseWriter<Error = R::Error>>(
         &self,
         _: &(),
         (): (),
         _: Path<'_>,
         mut request: Request<'_, R>,
         writer: W,
-    ) -> Result<ResponseSent, W::Error> {
-        let verdict = self.flow.begin();
-        let written = if self.flow.is_last() {
-            // picoserve had this one in its buffer when the one before was answered with `Connection: close`.
-            Ok(())
-        } else {
-            let mut reply = match verdict {
-                Some(verdict) => self.refused_at_the_gate(verdict),
-                None => self.reply(request.parts, &mut request.body_connection).await,
-            };
-            if self.flow.handled() >= self.site.limits.requests || asks_to_close(request.parts) {
-                self.flow.close();
+    ) -> impl Future<Output = Result<ResponseSent, W::Error>> {
+        async move {
+            if self.handle(&request.parts, &mut request.body_connection).await.is_err() {
+                self.flow.cut();
             }
-            self.answer(request.parts, &mut reply).await
-        };
-        // picoserve's own answer goes nowhere, or it fails and takes the connection with it.
-        self.flow.set_writes(match written {
-            Ok(()) => Writes::Drop,
-            Err(Broken) => {
-                self.flow.close();
-                Writes::Fail
-            }
-        });
-        let connection = request.body_connection.finalize().await?;
-        let sent = Response::empty(StatusCode::OK).write_to(connection, writer).await;
-        self.flow.set_writes(Writes::Pass);
-        sent
+            let connection = request.body_connection.finalize().await?;
+            // This goes nowhere, or it fails and takes the connection with it.
+            Response::empty(StatusCode::OK).write_to(connection, writer).await
+        }
     }
 }
 
-impl<'e, Runtime, T, S, L> Handler<'e, '_, '_, Runtime, T, S, L>
+impl<'e, 's, Runtime, T, S, L> Handler<'e, '_, 's, Runtime, T, S, L>
 where
     T: Timer<Runtime>,
     S: Service,
     L: BaseWrite,
 {
-    /// Makes up an answer, and knows what becomes of the body.
-    async fn reply<R: Read>(
+    /// Reads a request and answers it. One after the other: what is needed to read is not kept beside a reply.
+    async fn handle<R: Read>(
         &self,
-        parts: RequestParts<'_>,
+        parts: &RequestParts<'_>,
         body: &mut RequestBodyConnection<'_, R>,
-    ) -> Reply<'e, S::Answer<'e>> {
-        let reply = match self.plan(parts) {
-            Ok((Action::Rpc, _)) => match MediaType::of(parts.headers()) {
-                MediaType::Other => self.refuse(Refusal::MediaType),
-                media_type => return self.call(parts, media_type, body).await,
-            },
-            Ok((Action::Card, base)) => self.card(parts, base),
-            Ok((Action::Status, _)) => Reply::new(200, Matter::Answer(self.site.service.status())),
-            Ok((Action::Home, _)) => Reply::new(200, Matter::Text("text/plain", routes::HOME_TEXT)),
-            Ok((Action::Options(allow), _)) => {
-                Reply { fields: Fields { allow: Some(allow), ..Fields::default() }, ..Reply::new(204, Matter::Nothing) }
-            }
-            Err((problem, fields)) => Reply { fields, ..Self::problem(problem) },
+    ) -> Result<(), Broken> {
+        let verdict = self.flow.begin();
+        if self.flow.is_last() {
+            // picoserve had this one in its buffer when the one before was answered with `Connection: close`.
+            return Ok(());
+        }
+        let errand = match verdict {
+            Some(verdict) => Errand::Refused(verdict),
+            None => plan(parts),
         };
-        // Nobody has read the body. A small one is dropped to keep the connection; for others, and for one that the client
-        // holds back until it hears from us, there is no waiting.
-        if parts.headers().get("expect").is_some() || body.content_length() > self.site.limits.drain_bytes {
+        let mut reply = match errand {
+            Errand::Call(media_type) => {
+                let body = self.receive(parts, body).await;
+                self.call(parts, media_type, body)
+            }
+            errand => {
+                // Nobody reads the body. A small one is dropped to keep the connection; for others, and for one that
+                // the client holds back until it hears from us, there is no waiting.
+                if parts.headers().get("expect").is_some() || body.content_length() > self.site.limits.drain_bytes {
+                    self.flow.close();
+                }
+                self.reply(parts, errand)
+            }
+        };
+        if self.flow.handled() >= self.site.limits.requests || asks_to_close(parts) {
             self.flow.close();
         }
-        reply
+        self.answer(Client::of(parts), &mut reply).await
     }
 
-    /// Finds out what a request is for.
-    fn plan<'r>(&self, parts: RequestParts<'r>) -> Result<(Action, Option<BaseUrl<'r>>), (Problem, Fields<'static>)> {
-        let base = match parts.headers().get("host") {
-            None => None,
-            Some(host) => match host.as_str().ok().and_then(BaseUrl::from_host) {
-                None => return Err((Problem::BAD_HOST, Fields::default())),
-                base => base,
-            },
-        };
-        if parts.headers().get("expect").is_some() && parts.http_version() == "HTTP/1.1" && !expects_continue(parts) {
-            return Err((Problem::EXPECTATION, Fields::default()));
-        }
-        match routes::find(parts.method(), parts.path().encoded()) {
-            Ok(action) => Ok((action, base)),
-            Err(Missed::Path) => Err((Problem::NO_PATH, Fields::default())),
-            Err(Missed::Method(allow)) => Err((Problem::NO_METHOD, Fields { allow: Some(allow), ..Fields::default() })),
+    /// Makes up an answer to what has no body.
+    fn reply(&self, parts: &RequestParts<'_>, errand: Errand<'_>) -> Reply<'e, S::Answer<'e>> {
+        match errand {
+            Errand::Call(_) | Errand::WrongType => self.refuse(Refusal::MediaType),
+            Errand::Card(base) => self.card(parts, base),
+            Errand::Status => Reply::new(200, Matter::Answer(self.site.service.status())),
+            Errand::Home => Reply::new(200, Matter::Text("text/plain", routes::HOME_TEXT)),
+            Errand::Options(allow) => {
+                Reply { fields: Fields { allow: Some(allow), ..Fields::default() }, ..Reply::new(204, Matter::Nothing) }
+            }
+            Errand::None(problem, allow) => {
+                Reply { fields: Fields { allow, ..Fields::default() }, ..Self::problem(problem) }
+            }
+            Errand::Refused(verdict) => self.refused_at_the_gate(verdict),
         }
     }
 
-    /// Reads the body and hands the call over.
-    async fn call<R: Read>(
+    /// Reads the body.
+    async fn receive<'r, R: Read>(
         &self,
-        parts: RequestParts<'_>,
-        media_type: MediaType,
-        body: &mut RequestBodyConnection<'_, R>,
-    ) -> Reply<'e, S::Answer<'e>> {
-        let Site { service, bodies, limits } = self.site;
+        parts: &RequestParts<'_>,
+        body: &'r mut RequestBodyConnection<'_, R>,
+    ) -> Result<Body<'r, 's>, Refusal>
+    where
+        'e: 'r,
+    {
+        let Site { bodies, limits, .. } = self.site;
         let proceed = async || {
             if expects_continue(parts) {
-                let mut link = self.wire.lock().await;
                 // If this does not get through, neither does the body.
+                let Ok(mut link) = self.wire.try_lock() else { return };
                 let _ = link.write_all(routes::CONTINUE).await;
                 let _ = link.send().await;
             }
         };
-        let body = match Body::receive(body.body(), bodies, limits, self.timer, proceed).await {
+        Body::receive(body.body(), bodies, limits, self.timer, proceed).await
+    }
+
+    /// Hands a call over.
+    fn call(
+        &self,
+        parts: &RequestParts<'_>,
+        media_type: MediaType,
+        body: Result<Body<'_, '_>, Refusal>,
+    ) -> Reply<'e, S::Answer<'e>> {
+        let body = match body {
             Ok(body) => body,
             Err(refusal) => {
                 self.flow.close();
@@ -156,7 +157,7 @@ where
             return self.refuse(Refusal::MediaType);
         }
         let headers = parts.headers();
-        let (head, answer) = service.call(Call {
+        let (head, answer) = self.site.service.call(Call {
             version: routes::header(headers, "a2a-version")
                 .or_else(|| routes::parameter(parts.query()?.0, "A2A-Version")),
             extensions: routes::header(headers, "a2a-extensions")
@@ -172,7 +173,7 @@ where
         }
     }
 
-    fn card(&self, parts: RequestParts<'_>, base: Option<BaseUrl<'_>>) -> Reply<'e, S::Answer<'e>> {
+    fn card(&self, parts: &RequestParts<'_>, base: Option<BaseUrl<'_>>) -> Reply<'e, S::Answer<'e>> {
         let Site { service, limits, .. } = self.site;
         let version = service.card_version();
         let fields = Fields { card: Some((version, limits.card_max_age_secs)), ..Fields::default() };
@@ -204,16 +205,13 @@ where
     }
 
     /// Sends it. Borrowed, here and below: an argument of an `async fn` is kept twice, and a reply has most of a kilobyte.
-    async fn answer(&self, parts: RequestParts<'_>, reply: &mut Reply<'e, S::Answer<'e>>) -> Result<(), Broken> {
-        let client = match (parts.method(), parts.http_version()) {
-            ("HEAD", _) => Client::Head,
-            (_, "HTTP/1.1") => Client::Http11,
-            _ => Client::Http10,
-        };
+    async fn answer(&self, client: Client, reply: &mut Reply<'e, S::Answer<'e>>) -> Result<(), Broken> {
         let buffer = self.fill.take();
         let begun = self.begin(reply, buffer).await;
         self.flow.set_answering(true);
-        let sent = answer::send(&mut *self.wire.lock().await, self.flow, reply, begun, client).await;
+        // Nobody else has anything to send while a request is answered.
+        let mut link = self.wire.try_lock().map_err(|_| Broken)?;
+        let sent = answer::send(&mut link, self.flow, reply, begun, client).await;
         self.flow.set_answering(false);
         self.fill.set(buffer);
         sent
@@ -253,13 +251,57 @@ where
     }
 }
 
+/// What a request is for, as far as its head tells.
+enum Errand<'r> {
+    /// A call in its body.
+    Call(MediaType),
+    /// A call in a body that nobody can read.
+    WrongType,
+    /// The card, as it is seen from here.
+    Card(Option<BaseUrl<'r>>),
+    Status,
+    Home,
+    /// The methods that are allowed.
+    Options(&'static str),
+    /// Nothing, and the methods that would do.
+    None(Problem, Option<&'static str>),
+    /// Nothing that should be looked at any further.
+    Refused(Verdict),
+}
+
+/// Finds out what a request is for.
+fn plan<'r>(parts: &RequestParts<'r>) -> Errand<'r> {
+    let base = match parts.headers().get("host") {
+        None => None,
+        Some(host) => match host.as_str().ok().and_then(BaseUrl::from_host) {
+            None => return Errand::None(Problem::BAD_HOST, None),
+            base => base,
+        },
+    };
+    if parts.headers().get("expect").is_some() && parts.http_version() == "HTTP/1.1" && !expects_continue(parts) {
+        return Errand::None(Problem::EXPECTATION, None);
+    }
+    match routes::find(parts.method(), parts.path().encoded()) {
+        Ok(Action::Rpc) => match MediaType::of(parts.headers()) {
+            MediaType::Other => Errand::WrongType,
+            media_type => Errand::Call(media_type),
+        },
+        Ok(Action::Card) => Errand::Card(base),
+        Ok(Action::Status) => Errand::Status,
+        Ok(Action::Home) => Errand::Home,
+        Ok(Action::Options(allow)) => Errand::Options(allow),
+        Err(Missed::Path) => Errand::None(Problem::NO_PATH, None),
+        Err(Missed::Method(allow)) => Errand::None(Problem::NO_METHOD, Some(allow)),
+    }
+}
+
 /// Does the client wait for a word before it sends the body?
-fn expects_continue(parts: RequestParts<'_>) -> bool {
+fn expects_continue(parts: &RequestParts<'_>) -> bool {
     parts.http_version() == "HTTP/1.1" && parts.headers().get("expect").is_some_and(|value| value == "100-continue")
 }
 
 /// Is the connection to end with this request? picoserve looks for the same words.
-fn asks_to_close(parts: RequestParts<'_>) -> bool {
+fn asks_to_close(parts: &RequestParts<'_>) -> bool {
     let named = |value: HeaderValue<'_>| value.split(b',').any(|token| token == "close" || token == "upgrade");
     parts.http_version() != "HTTP/1.1" || parts.headers().get("connection").is_some_and(named)
 }

@@ -36,7 +36,7 @@ use self::{
     flow::Flow,
     gate::{Bounds, Gate},
     handler::Handler,
-    socket::{Halves, Link, Paced, Wire},
+    socket::{Halves, Inlet, Link, Paced, Wire},
 };
 
 /// The least that [`Buffers::transmit`] may be.
@@ -112,6 +112,7 @@ where
             body_bytes: limits.body_bytes.min(site.bodies.largest_bytes().max(buffers.request.len())),
         };
         let flow = Flow::default();
+        let mut inlet = Inlet::new(reader, Gate::new(bounds), &flow);
         let wire = Wire::new(Link::new(Paced::new(writer, timer, limits.write), buffers.transmit));
         let router = Router::from_service(Handler {
             site,
@@ -129,7 +130,7 @@ where
         let config = Config::new(timeouts.clone()).keep_connection_alive();
         let served = Server::custom(&router, ByRef(timer), &config, buffers.request)
             .with_graceful_shutdown(stop, limits.grace)
-            .serve(Halves::new(reader, Gate::new(bounds), &wire, &flow))
+            .serve(Halves(&mut inlet))
             .await;
         let ending = match served {
             // An answer that had its grace and did not end must not look as if it had.
@@ -139,7 +140,7 @@ where
             Err(_) => Ending::Aborted,
         };
         let farewell = async {
-            let mut link = wire.lock().await;
+            let mut link = wire.try_lock().map_err(|_| LinkError::Cut)?;
             if ending == Ending::TimedOut {
                 link.write_all(routes::TIMED_OUT).await?;
             }
@@ -174,7 +175,7 @@ where
     let end = async {
         let mut room = [0; LEAST_TRANSMIT_BYTES];
         let mut link = Link::new(Paced::new(socket.split().1, timer, limits.linger), &mut room);
-        link.write_line(format_args!("HTTP/1.1 503 Service Unavailable\r\nRetry-After: {seconds}")).await?;
+        link.write_text(format_args!("HTTP/1.1 503 Service Unavailable\r\nRetry-After: {seconds}\r\n")).await?;
         link.write_all(b"Content-Length: 0\r\nConnection: close\r\n\r\n").await?;
         link.send().await?;
         drop(link);

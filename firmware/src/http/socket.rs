@@ -18,43 +18,30 @@ use picoserve::{
 };
 
 use super::{
-    flow::{Flow, Writes},
+    flow::Flow,
     gate::{Gate, Refused},
 };
 
 /// Both halves of one connection, already taken apart.
 ///
 /// picoserve gets these; the socket itself stays with [`serve`](super::serve), which alone decides how a connection ends.
-/// So the ways to end it do nothing here.
-pub(super) struct Halves<'c, 'b, R, W> {
-    inlet: Inlet<'c, R>,
-    wire: &'c Wire<'b, W>,
-}
+/// So the ways to end it do nothing here. Lent: picoserve hands its socket down, and every `async fn` keeps a copy or two.
+pub(super) struct Halves<'h, 'c, R>(pub(super) &'h mut Inlet<'c, R>);
 
-impl<'c, 'b, R, W> Halves<'c, 'b, R, W> {
-    pub(super) fn new(reader: R, gate: Gate, wire: &'c Wire<'b, W>, flow: &'c Flow) -> Self {
-        Self { inlet: Inlet { reader, gate, tail: b"", flow }, wire }
-    }
-}
-
-impl<'c, 'b, Runtime, R, W> Socket<Runtime> for Halves<'c, 'b, R, W>
-where
-    R: Read<Error: 'static>,
-    W: BaseWrite<Error = LinkError<R::Error>>,
-{
+impl<'c, Runtime, R: Read<Error: 'static>> Socket<Runtime> for Halves<'_, 'c, R> {
     type Error = LinkError<R::Error>;
     type ReadHalf<'a>
         = &'a mut Inlet<'c, R>
     where
         Self: 'a;
     type WriteHalf<'a>
-        = Outlet<'c, 'b, W>
+        = Outlet<'c, R::Error>
     where
         Self: 'a;
 
     fn split(&mut self) -> (Self::ReadHalf<'_>, Self::WriteHalf<'_>) {
-        let outlet = Outlet { wire: self.wire, flow: self.inlet.flow };
-        (&mut self.inlet, outlet)
+        let outlet = Outlet { flow: self.0.flow, error: PhantomData };
+        (self.0, outlet)
     }
 
     async fn abort<T: Timer<Runtime>>(self, _: &Timeouts, _: &T) -> Result<(), picoserve::Error<Self::Error>> {
@@ -75,7 +62,11 @@ pub(super) struct Inlet<'c, R> {
     flow: &'c Flow,
 }
 
-impl<R> Inlet<'_, R> {
+impl<'c, R> Inlet<'c, R> {
+    pub(super) fn new(reader: R, gate: Gate, flow: &'c Flow) -> Self {
+        Self { reader, gate, tail: b"", flow }
+    }
+
     fn refuse(&mut self, refused: Refused) {
         self.tail = refused.tail;
         self.flow.refuse(refused);
@@ -123,48 +114,38 @@ impl<R: Read> Read for Inlet<'_, R> {
     }
 }
 
-/// The writing half: what picoserve has to say.
+/// The writing half: where what picoserve has to say goes nowhere.
 ///
-/// That is a head of its own for each of our answers, which goes nowhere, and a plain 400 for what it cannot read, which
-/// the gate leaves it nothing of.
-pub(super) struct Outlet<'c, 'b, W> {
-    wire: &'c Wire<'b, W>,
+/// That is a head of its own for each of our answers, and a plain 400 for what it cannot read, which the gate leaves it
+/// nothing of.
+pub(super) struct Outlet<'c, E> {
     flow: &'c Flow,
+    error: PhantomData<E>,
 }
 
-impl<W: BaseWrite> ErrorType for Outlet<'_, '_, W> {
-    type Error = W::Error;
+impl<E: Error> ErrorType for Outlet<'_, E> {
+    type Error = LinkError<E>;
 }
 
-impl<W: BaseWrite<Error = LinkError<E>>, E: Error> BaseWrite for Outlet<'_, '_, W> {
-    async fn write(&mut self, buf: &[u8]) -> Result<usize, W::Error> {
-        match self.flow.writes() {
-            Writes::Pass => self.wire.lock().await.write_all(buf).await.map(|()| buf.len()),
-            Writes::Drop => Ok(buf.len()),
-            Writes::Fail => Err(LinkError::Cut),
-        }
+impl<E: Error> BaseWrite for Outlet<'_, E> {
+    async fn write(&mut self, buf: &[u8]) -> Result<usize, LinkError<E>> {
+        if self.flow.is_cut() { Err(LinkError::Cut) } else { Ok(buf.len()) }
     }
 
-    async fn flush(&mut self) -> Result<(), W::Error> {
-        match self.flow.writes() {
-            Writes::Pass => self.wire.lock().await.send().await,
-            Writes::Drop => Ok(()),
-            Writes::Fail => Err(LinkError::Cut),
-        }
+    async fn flush(&mut self) -> Result<(), LinkError<E>> {
+        if self.flow.is_cut() { Err(LinkError::Cut) } else { Ok(()) }
     }
 }
 
-impl<W: BaseWrite<Error = LinkError<E>>, E: Error> Write for Outlet<'_, '_, W> {
-    async fn write_with<F: FnOnce(BorrowedCursor<'_>) -> T, T>(&mut self, f: F) -> Result<T, W::Error> {
+impl<E: Error> Write for Outlet<'_, E> {
+    async fn write_with<F: FnOnce(BorrowedCursor<'_>) -> T, T>(&mut self, f: F) -> Result<T, LinkError<E>> {
         let mut room = [0; 64];
-        let mut room = BorrowedBuffer::new(&mut room);
-        let made = f(room.unfilled());
-        self.write_all(room.filled()).await?;
-        Ok(made)
+        let made = f(BorrowedBuffer::new(&mut room).unfilled());
+        if self.flow.is_cut() { Err(LinkError::Cut) } else { Ok(made) }
     }
 }
 
-/// The way out of one connection, for answers and for picoserve's [`Outlet`]; never for both at once.
+/// The way out of one connection: for the answer while there is one, and for a last word.
 pub(super) type Wire<'b, W> = Mutex<NoopRawMutex, Link<'b, W>>;
 
 /// Gathers small writes, so that head, chunk size and first bytes leave as one segment.
@@ -203,18 +184,18 @@ impl<'b, W: BaseWrite> Link<'b, W> {
         Ok(())
     }
 
-    /// Writes a line and its CRLF. A line longer than all of the room is left out: only a service's `ETag` could be.
-    pub(super) async fn write_line(&mut self, line: fmt::Arguments<'_>) -> Result<(), W::Error> {
-        if !self.gather_line(line) {
+    /// Writes a text in one piece. One longer than all of the room is left out: only a service's `ETag` could be.
+    pub(super) async fn write_text(&mut self, text: fmt::Arguments<'_>) -> Result<(), W::Error> {
+        if !self.gather(text) {
             self.send().await?;
-            self.gather_line(line);
+            self.gather(text);
         }
         Ok(())
     }
 
-    fn gather_line(&mut self, line: fmt::Arguments<'_>) -> bool {
+    fn gather(&mut self, text: fmt::Arguments<'_>) -> bool {
         let mut room = Room { bytes: &mut self.room[self.used..], used: 0 };
-        let fits = write!(room, "{line}\r\n").is_ok();
+        let fits = room.write_fmt(text).is_ok();
         if fits {
             let used = room.used;
             self.used += used;
