@@ -18,13 +18,16 @@ pub type SkillText = heapless::String<SKILL_TEXT_MAX>;
 impl<'n, 's> TaskCx<'n, 's> {
     /// What the client said: the text parts of its message, a line each. `None` if that is more than a skill can read.
     pub fn text(&self) -> Option<&str> {
-        self.text.as_deref()
+        self.is_whole.then_some(self.text.as_str())
     }
 
     /// What the client said in this message, text and data.
     pub fn said(&self) -> Said {
         let message = self.node.engine().run_message(self.key);
-        Said { text: self.text.clone(), data: message.and_then(|message| json_of(self.node, message)) }
+        Said {
+            text: self.is_whole.then(|| self.text.clone()),
+            data: message.and_then(|message| json_of(self.node, message)),
+        }
     }
 
     /// What `look` makes of the newest earlier message of this task's client that it can use.
@@ -146,7 +149,9 @@ pub struct Said {
 
 impl Said {
     fn of(node: &Node<'_>, key: TaskKey, message: Cursor) -> Self {
-        Self { text: text_of(node, key, message), data: json_of(node, message) }
+        let mut text = SkillText::new();
+        let is_whole = read_text(node, key, message, &mut text).is_some();
+        Self { text: is_whole.then_some(text), data: json_of(node, message) }
     }
 }
 
@@ -191,14 +196,13 @@ impl Reference<'_, '_> {
     }
 }
 
-/// The text parts of a message, a line each.
-pub(super) fn text_of(node: &Node<'_>, key: TaskKey, message: Cursor) -> Option<SkillText> {
+/// The text parts of a message, a line each. `None` if they don't fit.
+pub(super) fn read_text(node: &Node<'_>, key: TaskKey, message: Cursor, text: &mut SkillText) -> Option<()> {
     let engine = node.engine();
     if !engine.stands(key, message) {
         return None;
     }
     let pool = engine.pool();
-    let mut text = SkillText::new();
     let mut items = engine.items(message);
     while let Some(part) = items.next_part(pool) {
         if part.tag != Tag::Text {
@@ -208,9 +212,9 @@ pub(super) fn text_of(node: &Node<'_>, key: TaskKey, message: Cursor) -> Option<
         if !text.is_empty() {
             text.push('\n').ok()?;
         }
-        Text::new(core::str::from_utf8(&escaped).ok()?).append_to(&mut text)?;
+        Text::new(core::str::from_utf8(&escaped).ok()?).append_to(text)?;
     }
-    Some(text)
+    Some(())
 }
 
 /// The first data part of a record that is such a value.

@@ -6,7 +6,7 @@ use core::{
     task::{Context, Poll},
 };
 
-use super::{Artifact, Done, SkillText, Stopped, asked::text_of};
+use super::{Artifact, Done, SkillText, Stopped, asked::read_text};
 use crate::{
     engine::{Piece, Refused, TaskKey},
     model::TaskState,
@@ -19,14 +19,17 @@ pub struct TaskCx<'n, 's> {
     pub(super) node: &'n Node<'s>,
     pub(super) key: TaskKey,
     worker: usize,
-    pub(super) text: Option<SkillText>,
+    pub(super) text: SkillText,
+    /// It is all of the text, not as much as fits.
+    pub(super) is_whole: bool,
 }
 
 impl<'n, 's> TaskCx<'n, 's> {
     pub(super) fn new(node: &'n Node<'s>, key: TaskKey, worker: usize) -> Self {
+        let mut task = Self { node, key, worker, text: SkillText::new(), is_whole: false };
         let message = node.engine().run_message(key);
-        let text = message.and_then(|message| text_of(node, key, message));
-        Self { node, key, worker, text }
+        task.is_whole = message.is_some_and(|message| read_text(node, key, message, &mut task.text).is_some());
+        task
     }
 
     /// Milliseconds since boot.

@@ -88,7 +88,7 @@ impl Engine<'_> {
                 draft
             }
             Err(_) if state.is_terminal() && reserve != NIL => {
-                let mut draft = Draft::in_reserve(&mut self.pool, reserve);
+                let mut draft = Draft::in_reserve(reserve);
                 if !parts.is_empty() {
                     draft.text(&mut self.pool, Tag::Text, format_args!("(no room for the reason)"));
                 }

@@ -18,20 +18,18 @@ impl<F: FnMut(&str)> Sink for F {
 
 /// Writes `text` as the content of a JSON string.
 pub fn escape(text: &str, sink: &mut dyn Sink) {
-    rewrite(text, sink, |byte| matches!(byte, 0..=0x1f | b'"' | b'\\' | 0xc2 | 0xe2));
+    // Most bytes are told by the first comparison.
+    rewrite(text, sink, |byte| !matches!(byte, b']'..=0xc1) && matches!(byte, 0..=0x1f | b'"' | b'\\' | 0xc2 | 0xe2));
 }
 
 /// Writes the runs of `text` that need no escape as they are. What may need one begins with a byte that is `special`.
 fn rewrite(text: &str, sink: &mut dyn Sink, special: impl Fn(u8) -> bool) {
-    let mut plain_from = 0usize;
-    let mut next = 0usize;
-    while let Some(byte) = text.as_bytes().get(next).copied() {
-        let at = next;
-        next = next.wrapping_add(1);
-        if !special(byte) {
-            continue;
-        }
-        let (length, escaped) = match text.as_bytes().get(at..) {
+    let bytes = text.as_bytes();
+    let (mut plain_from, mut look_from) = (0usize, 0usize);
+    while let Some(ahead) = bytes.get(look_from..).and_then(|rest| rest.iter().position(|byte| special(*byte))) {
+        let at = look_from.saturating_add(ahead);
+        look_from = at.saturating_add(1);
+        let (length, escaped) = match bytes.get(at..) {
             Some([b'"', ..]) => (1, "\\\""),
             Some([b'\\', ..]) => (1, "\\\\"),
             Some([b'\n', ..]) => (1, "\\n"),
@@ -45,7 +43,7 @@ fn rewrite(text: &str, sink: &mut dyn Sink, special: impl Fn(u8) -> bool) {
         };
         sink.put(text.get(plain_from..at).unwrap_or(""));
         sink.put(escaped);
-        if escaped.len() == 4 {
+        if let (4, Some(byte)) = (escaped.len(), bytes.get(at)) {
             let digits = [hex(byte.wrapping_shr(4)), hex(byte & 0xf)];
             sink.put(core::str::from_utf8(&digits).unwrap_or("00"));
         }

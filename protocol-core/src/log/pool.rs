@@ -165,6 +165,11 @@ impl<'s> Pool<'s> {
         at
     }
 
+    /// Overwrites the first bytes of a block.
+    pub(super) fn overwrite_head(&mut self, block: BlockIndex, bytes: &[u8]) {
+        self.blocks[block as usize].bytes[..bytes.len()].copy_from_slice(bytes);
+    }
+
     /// Overwrites bytes of a chain.
     pub(crate) fn overwrite(&mut self, mut at: Position, bytes: &[u8]) {
         let mut done = 0;

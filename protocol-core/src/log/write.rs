@@ -5,7 +5,7 @@ use core::fmt;
 use super::{
     BlockIndex, Chain, NIL, Pool, Position, Stamp,
     pool::PAYLOAD,
-    record::{HEADER_BYTES, Header, Kind, Tag},
+    record::{HEADER_BYTES, Header, ITEM_HEAD, Kind, Tag},
 };
 use crate::{
     json::{self, Escaped, Json, Sink},
@@ -29,18 +29,15 @@ impl Draft {
         let mut draft =
             Self { first: NIL, end: Position { block: NIL, offset: 0 }, blocks: 0, len: 0, budget, full: false };
         draft.grow(pool);
-        draft.put_bytes(pool, &[0; HEADER_BYTES]);
-        draft.len = 0;
+        // The header comes last.
+        draft.end.offset = HEADER_BYTES as u8;
         draft
     }
 
     /// Starts a record in a block that was set aside for it.
-    pub(crate) fn in_reserve(pool: &mut Pool<'_>, block: BlockIndex) -> Self {
-        let mut draft =
-            Self { first: block, end: Position { block, offset: 0 }, blocks: 1, len: 0, budget: 1, full: false };
-        draft.put_bytes(pool, &[0; HEADER_BYTES]);
-        draft.len = 0;
-        draft
+    pub(crate) const fn in_reserve(block: BlockIndex) -> Self {
+        let end = Position { block, offset: HEADER_BYTES as u8 };
+        Self { first: block, end, blocks: 1, len: 0, budget: 1, full: false }
     }
 
     /// Blocks that a record of so many bytes takes.
@@ -81,9 +78,8 @@ impl Draft {
         if self.full {
             return;
         }
-        self.put_bytes(pool, &[tag as u8]);
-        let length_at = self.end;
-        self.put_bytes(pool, &[0; 3]);
+        let head_at = self.end;
+        self.put_bytes(pool, &[0; ITEM_HEAD]);
         let before = self.len;
         write(&mut |text: &str| self.put_bytes(pool, text.as_bytes()));
         let [l0, l1, l2, over] = (self.len - before).to_le_bytes();
@@ -91,18 +87,18 @@ impl Draft {
             self.full = true;
         }
         if !self.full {
-            pool.overwrite(length_at, &[l0, l1, l2]);
+            pool.overwrite(head_at, &[tag as u8, l0, l1, l2]);
         }
     }
 
     /// Makes the draft the newest record of `chain`.
     pub(crate) fn append_to(self, pool: &mut Pool<'_>, chain: &mut Chain, stamp: Stamp, at: Millis, kind: Kind) {
         let header = Header::encode(stamp, at, kind, self.len);
-        pool.overwrite(Position { block: self.first, offset: 0 }, &header);
+        pool.overwrite_head(self.first, &header);
         if chain.is_empty() {
             chain.first = self.first;
         } else {
-            pool.overwrite(Position { block: chain.last, offset: 0 }, &self.first.to_le_bytes());
+            pool.overwrite_head(chain.last, &self.first.to_le_bytes());
         }
         chain.last = self.first;
         chain.blocks += self.blocks;
@@ -150,7 +146,7 @@ impl Draft {
 pub(crate) fn remove(pool: &mut Pool<'_>, chain: &mut Chain, before: Option<BlockIndex>, record: BlockIndex) {
     let next = Header::read(pool, record).next();
     match before {
-        Some(before) => pool.overwrite(Position { block: before, offset: 0 }, &next.to_le_bytes()),
+        Some(before) => pool.overwrite_head(before, &next.to_le_bytes()),
         None => chain.first = next,
     }
     if chain.last == record {

@@ -80,9 +80,7 @@ impl<'a> Iterator for Words<'a> {
             let first = self.0.chars().next()?;
             let len = match first {
                 '<' | '>' => 1,
-                _ if is_letter(first) => {
-                    self.0.find(|c: char| !is_letter(c) && !c.is_ascii_digit() && c != '_').unwrap_or(self.0.len())
-                }
+                _ if is_letter(first) => word_len(self.0),
                 _ => number_len(self.0),
             };
             let (word, rest) = self.0.split_at_checked(if len > 0 { len } else { first.len_utf8() })?;
@@ -92,6 +90,16 @@ impl<'a> Iterator for Words<'a> {
             }
         }
     }
+}
+
+/// Bytes of the word that a text begins with.
+fn word_len(text: &str) -> usize {
+    let in_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let ascii = text.as_bytes().iter().take_while(|byte| in_word(byte)).count();
+    if text.as_bytes().get(ascii).is_none_or(u8::is_ascii) {
+        return ascii;
+    }
+    text.find(|c: char| !is_letter(c) && !c.is_ascii_digit() && c != '_').unwrap_or(text.len())
 }
 
 /// Whether words are made of it. Beyond ASCII by blocks: what Unicode's own tables say takes 2 KiB of flash, and all that
