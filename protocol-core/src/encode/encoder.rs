@@ -136,6 +136,7 @@ impl Encoder {
         Self::new(outer, body, Snapshot { key: TaskKey::NONE, upto: 0 })
     }
 
+    #[inline(never)]
     fn new(outer: Ops, body: Ops, snapshot: Snapshot) -> Self {
         let mut frames = heapless::Vec::new();
         // cannot fail: it is the first.
