@@ -29,7 +29,7 @@ use crate::{
     board::here,
     http::{self, Bodies, Buffers, LEAST_TRANSMIT_BYTES, Limits, Site},
     reset::Reason,
-    status::Facts,
+    status::{Connection, Facts},
     store::Store,
     wifi::NetworkChange,
 };
@@ -139,7 +139,12 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     static SOCKETS: StaticCell<StackResources<{ SERVICES + CONNECTIONS + DOORS }>> = StaticCell::new();
 
     let Kit { instruments, nic, radio, flash, entropy, watchdog, serial, reason } = kit;
-    let facts = FACTS.init_with(|| Facts { board: here::NAME, past: memo::past(reason), stack: here::STACK });
+    let facts = FACTS.init_with(|| Facts {
+        board: here::NAME,
+        past: memo::past(reason),
+        stack: here::STACK,
+        network: Connection::default(),
+    });
     greet(facts);
 
     let guard = GUARD.init_with(Guard::new);
@@ -167,10 +172,10 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     let site = SITE.init(Site { service: APP.init_with(|| App::new(node, facts)), bodies, limits: &LIMITS });
 
     spawner.spawn(network::run_network(runner, guard).expect(ONCE));
-    spawner.spawn(network::watch_network(stack).expect(ONCE));
+    spawner.spawn(network::watch_network(stack, &facts.network).expect(ONCE));
     spawner.spawn(network::tell_time(stack, node, desk).expect(ONCE));
     if let Some(radio) = radio {
-        spawner.spawn(network::stay_joined(radio, desk).expect(ONCE));
+        spawner.spawn(network::stay_joined(radio, desk, &facts.network).expect(ONCE));
     }
     spawner.spawn(desk::restart_when_asked(desk).expect(ONCE));
     let room = console::Room {
@@ -205,10 +210,10 @@ fn greet(facts: &Facts) {
     } else {
         defmt::info!("started because of: {}", defmt::Display2Format(&facts.past));
     }
-    // tests/size reads this.
+    const SOCKET_BYTES: usize = size_of::<StackResources<2>>() - size_of::<StackResources<1>>();
     defmt::info!(
-        "bytes: {=usize} a connection's buffers, {=usize} a stream, {=usize} a task",
-        size_of::<Line>(),
+        "bytes: {=usize} a connection beside its future, {=usize} a stream beside its connection, {=usize} a task beside its log",
+        size_of::<Line>() + SOCKET_BYTES,
         Memory::READER_BYTES,
         Memory::TASK_BYTES
     );

@@ -1,6 +1,10 @@
 //! How the device is, as a JSON document that is made a member at a time: no buffer holds all of it.
 
-use core::fmt::{self, Write as _};
+use core::{
+    cell::Cell,
+    fmt::{self, Write as _},
+    net::Ipv4Addr,
+};
 
 use protocol_core::{
     Limits, Node,
@@ -17,6 +21,17 @@ pub struct Facts {
     pub past: Past,
     /// Measures the stack, where somebody can.
     pub stack: Option<fn() -> Stack>,
+    /// How it is connected; whoever knows keeps it up to date.
+    pub network: Connection,
+}
+
+/// How the device is connected, as far as it knows: for somebody at the console who sees no log.
+#[derive(Debug, Default)]
+pub struct Connection {
+    /// Where it is to be found.
+    pub address: Cell<Option<Ipv4Addr>>,
+    /// What there is to say about the radio, in words.
+    pub wifi: Cell<Option<&'static str>>,
 }
 
 /// How much stack is needed and how much there is.
@@ -35,6 +50,8 @@ pub struct Status<'a> {
     time: Option<UnixMillis>,
     limits: Limits,
     stack: Option<Stack>,
+    address: Option<Ipv4Addr>,
+    wifi: Option<&'static str>,
     member: usize,
     /// Bytes of the member that were given already.
     given: usize,
@@ -49,6 +66,8 @@ impl<'a> Status<'a> {
             time: node.wall_time(),
             limits: node.limits(),
             stack: facts.stack.map(|measure| measure()),
+            address: facts.network.address.get(),
+            wifi: facts.network.wifi.get(),
             member: 0,
             given: 0,
         }
@@ -87,15 +106,17 @@ impl<'a> Status<'a> {
             4 => self.stack.map_or(Ok(()), |Stack { deepest_bytes, all_bytes }| {
                 writeln!(text, "\"stackBytes\":{{\"deepest\":{deepest_bytes},\"all\":{all_bytes}}},")
             }),
-            5 => writeln!(text, "\"tasks\":{{\"used\":{},\"all\":{}}},", limits.tasks_used, limits.tasks),
-            6 => writeln!(text, "\"logBlocks\":{{\"used\":{},\"all\":{}}},", limits.blocks_used, limits.blocks),
-            7 => writeln!(text, "\"readers\":{{\"used\":{},\"all\":{}}},", limits.readers_used, limits.readers),
+            5 => self.address.map_or(Ok(()), |address| writeln!(text, "\"address\":\"{address}\",")),
+            6 => self.wifi.map_or(Ok(()), |wifi| writeln!(text, "\"wifi\":\"{wifi}\",")),
+            7 => writeln!(text, "\"tasks\":{{\"used\":{},\"all\":{}}},", limits.tasks_used, limits.tasks),
+            8 => writeln!(text, "\"logBlocks\":{{\"used\":{},\"all\":{}}},", limits.blocks_used, limits.blocks),
+            9 => writeln!(text, "\"readers\":{{\"used\":{},\"all\":{}}},", limits.readers_used, limits.readers),
             _ => writeln!(text, "\"workers\":{{\"all\":{}}}}}", limits.workers),
         }
     }
 }
 
-const MEMBERS: usize = 9;
+const MEMBERS: usize = 11;
 
 /// The longest member has the longest detail.
 const MEMBER_MAX: usize = DETAIL_MAX + 64;
@@ -144,8 +165,15 @@ mod tests {
         let mut memo = Memo::EMPTY;
         memo.write(Reason::StackOverflow, format_args!("{}", "\"".repeat(2 * DETAIL_MAX)));
         let stack = || Stack { deepest_bytes: usize::MAX, all_bytes: usize::MAX };
-        let facts =
-            Facts { board: "a-board-with-a-long-name", past: Past::of(Reason::Unknown, &mut memo), stack: Some(stack) };
+        let facts = Facts {
+            board: "a-board-with-a-long-name",
+            past: Past::of(Reason::Unknown, &mut memo),
+            stack: Some(stack),
+            network: Connection {
+                address: Cell::new(Some(Ipv4Addr::new(192, 168, 100, 200))),
+                wifi: Cell::new(Some(crate::wifi::Link::NoNetwork.as_str())),
+            },
+        };
         let whole = read(&facts, 4096);
         let json = protocol_core::json::Json::parse(whole.as_bytes()).expect("it is JSON");
         let reset = json.member("reset").expect("why it started");
@@ -156,6 +184,7 @@ mod tests {
                 .is_some_and(|reason| reason.escaped() == "stack overflow")
         );
         assert!(whole.contains("\"time\":\"2026-01-01T00:00:00.000Z\""), "{whole}");
+        assert!(whole.contains("\"address\":\"192.168.100.200\"") && whole.contains("wifi SSID PASSWORD"), "{whole}");
         for piece in [1, 2, 7, 64, 100] {
             assert_eq!(read(&facts, piece), whole);
         }

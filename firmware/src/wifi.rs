@@ -190,6 +190,22 @@ pub enum Link {
     Lost,
 }
 
+impl Link {
+    /// What there is to say, and to do.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NoNetwork => {
+                "no network to join: type wifi SSID PASSWORD on the serial console, or build with MOTE_WIFI_SSID and MOTE_WIFI_PASSWORD"
+            }
+            Self::Joining => "joining the network",
+            Self::Joined => "joined the network",
+            Self::Failed(error, _) => error.as_str(),
+            Self::Lost => "the network is lost",
+        }
+    }
+}
+
 /// Where the network to join comes from. A new one takes effect at once.
 pub type NetworkChange = Signal<NoopRawMutex, Option<Network>>;
 

@@ -11,7 +11,7 @@ use firmware::{
     app::App,
     reset::Reason,
     simulated::SplitMix,
-    status::Facts,
+    status::{Connection, Facts},
 };
 use protocol_core::{
     Agent, Engine, Identity, Node, Storage,
@@ -112,7 +112,7 @@ pub async fn run(
 
     listening(address);
     // The one call of the HTTP edge.
-    let facts = Facts { board: "host-sim", past: Reason::PowerOn.into(), stack: None };
+    let facts = Facts { board: "host-sim", past: Reason::PowerOn.into(), stack: None, network: Connection::default() };
     net::run(listener, &App::new(node, &facts), &settings, stop).await;
     Ok(())
 }

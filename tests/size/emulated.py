@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the emulated Arm board needs when it works.
 
-    tests/size/emulated.py                 counts instructions, and measures requests per second
+    tests/size/emulated.py                 counts instructions, bytes per connection, and requests per second
     tests/size/emulated.py BASE_URL        after a suite has run there: how deep the stack has been
 
 Fails where ceilings.txt beside this file allows less. Requests per second are shown and have no ceiling: the machine that
@@ -90,6 +90,8 @@ def work():
     ])
     board = Board("arm")
     try:
+        line, _ = board.wait_for_line("bytes: .* a connection")
+        print("            " + line.split("bytes: ", 1)[1])
         print(f"{rate(board, keep=True):10.0f}  sends a second over one connection, on this machine now")
         print(f"{rate(board, keep=False):10.0f}  sends a second over a new connection each, on this machine now")
     finally:

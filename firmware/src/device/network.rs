@@ -19,6 +19,7 @@ use protocol_core::{
 use super::{PORT, desk::Desk, guard::Guard};
 use crate::{
     board::{Key, here},
+    status::Connection,
     store::VALUE_MAX,
     wifi::{self, Link, Network},
 };
@@ -30,7 +31,7 @@ pub(super) async fn run_network(mut runner: Runner<'static, here::Nic>, guard: &
 
 /// Says where the device is to be found, and when it is not.
 #[embassy_executor::task]
-pub(super) async fn watch_network(stack: Stack<'static>) -> ! {
+pub(super) async fn watch_network(stack: Stack<'static>, connection: &'static Connection) -> ! {
     const PATIENCE: Duration = Duration::from_secs(10);
     loop {
         while with_timeout(PATIENCE, stack.wait_config_up()).await.is_err() {
@@ -41,6 +42,7 @@ pub(super) async fn watch_network(stack: Stack<'static>) -> ! {
             }
         }
         if let Some(config) = stack.config_v4() {
+            connection.address.set(Some(config.address.address()));
             defmt::info!(
                 "{=str} at http://{}:{=u16}/ after {=u64} ms",
                 here::NAME,
@@ -50,13 +52,14 @@ pub(super) async fn watch_network(stack: Stack<'static>) -> ! {
             );
         }
         stack.wait_config_down().await;
+        connection.address.set(None);
         defmt::warn!("the address is gone");
     }
 }
 
 /// Joins the wireless network that was built in, else the one that was typed, and stays in it.
 #[embassy_executor::task]
-pub(super) async fn stay_joined(mut radio: here::Radio, desk: &'static Desk) -> ! {
+pub(super) async fn stay_joined(mut radio: here::Radio, desk: &'static Desk, connection: &'static Connection) -> ! {
     let network = match built_in() {
         Some(network) => Some(network),
         None => {
@@ -66,7 +69,7 @@ pub(super) async fn stay_joined(mut radio: here::Radio, desk: &'static Desk) -> 
         }
     };
     let sleep = async |span: Millis| Timer::after(Duration::from_millis(span.0)).await;
-    wifi::stay_joined(&mut radio, network, &desk.network, sleep, tell).await
+    wifi::stay_joined(&mut radio, network, &desk.network, sleep, |link| tell(link, connection)).await
 }
 
 /// The network that was in the environment at build time.
@@ -81,17 +84,14 @@ pub(super) fn built_in() -> Option<Network> {
     }
 }
 
-fn tell(link: Link) {
+fn tell(link: Link, connection: &Connection) {
+    connection.wifi.set(Some(link.as_str()));
     match link {
-        Link::NoNetwork => defmt::warn!(
-            "no network to join: type `wifi SSID PASSWORD` on the serial console, or build with MOTE_WIFI_SSID and MOTE_WIFI_PASSWORD"
-        ),
-        Link::Joining => defmt::info!("joining the network"),
-        Link::Joined => defmt::info!("joined the network"),
+        Link::Joining | Link::Joined => defmt::info!("{=str}", link.as_str()),
+        Link::NoNetwork | Link::Lost => defmt::warn!("{=str}", link.as_str()),
         Link::Failed(error, pause) => {
             defmt::warn!("not joined: {=str}; next try in {=u64} s", error.as_str(), pause.0 / 1000);
         }
-        Link::Lost => defmt::warn!("the network is lost"),
     }
 }
 
