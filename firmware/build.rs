@@ -15,6 +15,7 @@ struct Board {
 }
 
 const BOARDS: &[Board] = &[
+    Board { feature: "core-alone", map: None, arguments: &["--entry=start"] },
     Board { feature: "qemu-arm", map: Some("memory/qemu-arm.x"), arguments: &["-Tlink.x", "-Tdefmt.x", "--nmagic"] },
     Board {
         feature: "qemu-riscv",

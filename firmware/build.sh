@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 case ${1:-} in
-    qemu-arm | w5500-pico | pico-w) target=thumbv6m-none-eabi ;;
+    core-alone | qemu-arm | w5500-pico | pico-w) target=thumbv6m-none-eabi ;;
     pico2-w) target=thumbv8m.main-none-eabihf ;;
     qemu-riscv | esp32c3) target=riscv32imc-unknown-none-elf ;;
     esp32c6) target=riscv32imac-unknown-none-elf ;;

@@ -118,7 +118,7 @@ impl Line {
                 if self.is_too_long {
                     return Some(Err(Complaint::TooLong));
                 }
-                let line = core::str::from_utf8(&self.bytes).map(str::trim);
+                let line = core::str::from_utf8(&self.bytes).map(str::trim_ascii);
                 line.map_or(Some(Err(Complaint::Unknown)), |line| (!line.is_empty()).then_some(Ok(line)))
             }
             // Backspace and delete.
@@ -171,14 +171,14 @@ const TRIALS: [(&str, Trial); 6] = [
 /// Words between spaces; what is between quotes is one, with its spaces.
 fn split(line: &str) -> Result<heapless::Vec<&str, 4>, Complaint> {
     let mut words = heapless::Vec::new();
-    let mut rest = line.trim_start();
+    let mut rest = line.trim_ascii_start();
     while !rest.is_empty() {
         let (word, behind) = match rest.strip_prefix('"') {
             Some(quoted) => quoted.split_once('"').ok_or(Complaint::Quote)?,
             None => rest.split_once(' ').unwrap_or((rest, "")),
         };
         words.push(word).map_err(|_| Complaint::Words)?;
-        rest = behind.trim_start();
+        rest = behind.trim_ascii_start();
     }
     Ok(words)
 }

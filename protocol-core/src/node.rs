@@ -177,7 +177,7 @@ impl<'s> Node<'s> {
             }
             Call::Subscribe { id, history } => {
                 let key = self.engine().find(id).ok_or(NO_TASK)?;
-                let seen = inbound.last_event_id.and_then(|seen| seen.trim().parse().ok());
+                let seen = inbound.last_event_id.and_then(|seen| seen.trim_ascii().parse().ok());
                 self.subscribe(dialect, key, seen, history)
             }
             Call::PushConfig => Err(Fault::new(FaultKind::PushNotSupported)),

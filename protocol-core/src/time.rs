@@ -43,7 +43,8 @@ impl UnixMillis {
         let is_separated = matches!(date, [.., b'-', _, _, b'-', _, _])
             && matches!(text.get(10), Some(b'T' | b't' | b' '))
             && matches!(time, [_, _, b':', _, _, b':', _, _]);
-        let [year, month, day] = [number(&date[..4])?, number(&date[5..7])?, number(&date[8..])?];
+        let year = number(&date[..2])? * 100 + number(&date[2..4])?;
+        let [month, day] = [number(&date[5..7])?, number(&date[8..])?];
         let [hour, minute, second] = [number(&time[..2])?, number(&time[3..5])?, number(&time[6..])?];
         let is_possible =
             (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second < 61;
@@ -54,34 +55,26 @@ impl UnixMillis {
         let (millis, offset) = match text.get(19..)? {
             [b'.', fraction @ ..] => {
                 let (digits, offset) = fraction.split_at(fraction.iter().position(|byte| !byte.is_ascii_digit())?);
-                let scale = [100, 10].get(digits.len().checked_sub(1)?).unwrap_or(&1);
-                (number(&digits[..digits.len().min(3)])? * scale, offset)
+                let digit = |at| digits.get(at).map_or(0, |digit| i32::from(digit - b'0'));
+                (!digits.is_empty()).then_some((digit(0) * 100 + digit(1) * 10 + digit(2), offset))?
             }
             offset => (0, offset),
         };
-        // From 1969 on: 32 bits of minutes end behind the year 9999.
-        let minutes = (days_from_civil(year, month, day) - (EPOCH - 365)) * 1440 + hour * 60 + minute;
-        let minutes = match *offset {
-            [b'Z' | b'z'] => minutes,
-            [sign, ref hours @ .., b':', tens, ones] if hours.len() == 2 => {
-                let offset = number(hours)? * 60 + number(&[tens, ones])?;
-                match sign {
-                    b'+' => minutes.checked_sub(offset)?,
-                    b'-' => minutes + offset,
-                    _ => return None,
-                }
-            }
+        let east = match *offset {
+            [b'Z' | b'z'] => 0,
+            [b'+', ref hours @ .., b':', tens, ones] => number(hours)? * 60 + number(&[tens, ones])?,
+            [b'-', ref hours @ .., b':', tens, ones] => -number(hours)? * 60 - number(&[tens, ones])?,
             _ => return None,
         };
-        let minutes = minutes.checked_sub(365 * 1440)?;
-        Some(Self(u64::from(minutes) * 60_000 + u64::from(second * 1000 + millis)))
+        let minutes = i64::from(days_from_civil(year, month, day)) * 1440 + i64::from(hour * 60 + minute - east);
+        u64::try_from(minutes * 60_000 + i64::from(second * 1000 + millis)).ok().map(Self)
     }
 
-    /// Whole days since 1970, and the milliseconds behind them.
-    fn split(self) -> (u32, u32) {
+    /// Whole days since 1970, and the milliseconds behind them. The last day is the last that has a year of four digits.
+    fn split(self) -> (i32, i32) {
         const DAY: u64 = 86_400_000;
-        // A clock that counts more than four billion days is wrong anyway.
-        ((self.0 / DAY) as u32, (self.0 % DAY) as u32)
+        const LAST: u64 = 2_932_896;
+        ((self.0 / DAY).min(LAST) as i32, (self.0 % DAY) as i32)
     }
 }
 
@@ -113,30 +106,33 @@ impl fmt::Display for HttpDate {
     }
 }
 
-/// The value of digits and nothing else, few enough not to overflow.
-fn number(digits: &[u8]) -> Option<u32> {
-    digits.iter().try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + u32::from(byte - b'0')))
+/// The value of two digits.
+fn number(digits: &[u8]) -> Option<i32> {
+    match *digits {
+        [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => Some(i32::from(tens - b'0') * 10 + i32::from(ones - b'0')),
+        _ => None,
+    }
 }
 
 /// Days from 0000-03-01 to 1970-01-01.
-const EPOCH: u32 = 719_468;
+const EPOCH: i32 = 719_468;
 
-/// Days since 0000-03-01 of a date in the Gregorian calendar, years counted from March so that leap days come last.
-fn days_from_civil(year: u32, month: u32, day: u32) -> u32 {
+/// Days since 1970-01-01 of a date in the Gregorian calendar, years counted from March so that leap days come last.
+fn days_from_civil(year: i32, month: i32, day: i32) -> i32 {
     let year = if month <= 2 { year - 1 } else { year };
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    year * 365 + year / 4 - year / 100 + year / 400 + day_of_year
+    year * 365 + year / 4 - year / 100 + year / 400 + day_of_year - EPOCH
 }
 
-fn civil_from_days(days: u32) -> (u32, u32, u32) {
-    let shifted = days.saturating_add(EPOCH);
+fn civil_from_days(days: i32) -> (i32, i32, i32) {
+    let shifted = days + EPOCH;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
     let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = era * 400 + year_of_era + u32::from(month <= 2);
+    let year = era * 400 + year_of_era + i32::from(month <= 2);
     (year, month, day)
 }
 

@@ -18,7 +18,7 @@ pub(super) fn is_current(headers: Headers<'_>, version: &CardVersion<'_>) -> boo
 
 /// The weak comparison: `W/` makes no difference to a GET. A comma inside a tag would confuse it; ours have none.
 fn names_tag(list: &str, etag: &str) -> bool {
-    list.split(',').map(str::trim).any(|tag| {
+    list.split(',').map(str::trim_ascii).any(|tag| {
         tag == "*"
             || tag.strip_prefix("W/").unwrap_or(tag).strip_prefix('"').and_then(|tag| tag.strip_suffix('"'))
                 == Some(etag)

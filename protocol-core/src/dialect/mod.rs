@@ -146,7 +146,7 @@ impl Served {
     pub fn parse(versions: &str) -> Option<Self> {
         let mut served = 0;
         for version in versions.split(',') {
-            served |= bit(by_version(version.trim())?);
+            served |= bit(by_version(version.trim_ascii())?);
         }
         (served != 0).then_some(Self(served))
     }
@@ -192,7 +192,7 @@ pub(crate) enum Choice {
 /// # Errors
 /// A fault, and the dialect to tell it in.
 pub(crate) fn select(served: Served, method: &str, version: Option<&str>) -> Result<Choice, (&'static Dialect, Fault)> {
-    let version = version.map(str::trim).filter(|version| !version.is_empty());
+    let version = version.map(str::trim_ascii).filter(|version| !version.is_empty());
     let named = version.map(by_version);
     let mut owners = DIALECTS
         .iter()
@@ -229,7 +229,7 @@ pub(crate) fn select(served: Served, method: &str, version: Option<&str>) -> Res
 
 /// Who tells of an error when the request could not be read.
 pub(crate) fn fallback(served: Served, version: Option<&str>) -> &'static Dialect {
-    let named = version.and_then(|version| by_version(version.trim()));
+    let named = version.and_then(|version| by_version(version.trim_ascii()));
     let default = DIALECTS.iter().rev().copied().find(|dialect| served.has(dialect));
     match named {
         Some(named) if served.has(named) => named,

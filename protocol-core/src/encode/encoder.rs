@@ -138,6 +138,7 @@ impl Encoder {
         Self::new(outer, body, Snapshot { key: TaskKey::NONE, upto: 0 })
     }
 
+    #[inline(never)]
     fn new(outer: Ops, body: Ops, snapshot: Snapshot) -> Self {
         Self {
             frame: Frame::new(outer, false),

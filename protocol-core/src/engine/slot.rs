@@ -138,7 +138,7 @@ impl<'s> Slots<'s> {
     pub(super) fn take(&mut self) -> Option<TaskKey> {
         let index = if self.free != NIL {
             let head = self.free;
-            self.free = self.slots[head as usize].next;
+            self.free = self.at(head).next;
             head
         } else if self.fresh < self.capacity() {
             self.fresh += 1;
@@ -147,21 +147,23 @@ impl<'s> Slots<'s> {
             return None;
         };
         self.used += 1;
-        Some(TaskKey { index, generation: self.slots[index as usize].generation })
+        Some(TaskKey { index, generation: self.at(index).generation })
     }
 
     /// Fills a slot that was taken.
     pub(super) fn put(&mut self, key: TaskKey, slot: Slot) {
-        self.slots[key.index as usize] = Slot { generation: key.generation, ..slot };
+        *self.at(key.index) = Slot { generation: key.generation, ..slot };
     }
 
     pub(super) fn give_back(&mut self, key: TaskKey) {
         let generation = key.generation.wrapping_add(1);
-        self.slots[key.index as usize] = Slot { generation, next: self.free, ..Slot::EMPTY };
+        *self.at(key.index) = Slot { generation, next: self.free, ..Slot::EMPTY };
         self.free = key.index;
         self.used -= 1;
     }
 
+    // Small, and asked for everywhere.
+    #[inline(never)]
     pub(super) fn get(&self, key: TaskKey) -> Option<&Slot> {
         self.slots.get(key.index as usize).filter(|slot| slot.generation == key.generation && slot.place != Place::Free)
     }
@@ -174,7 +176,7 @@ impl<'s> Slots<'s> {
 
     /// Every task that a client may see.
     pub(super) fn visible(&self) -> impl Iterator<Item = (TaskKey, &Slot)> {
-        self.slots[..self.fresh as usize].iter().enumerate().filter_map(|(index, slot)| {
+        self.slots.iter().take(self.fresh as usize).enumerate().filter_map(|(index, slot)| {
             (slot.place != Place::Free && !slot.hidden)
                 .then_some((TaskKey { index: index as u32, generation: slot.generation }, slot))
         })
@@ -182,7 +184,7 @@ impl<'s> Slots<'s> {
 
     /// Every task that may be evicted, in no order.
     pub(super) fn finished(&self) -> impl Iterator<Item = (TaskKey, &Slot)> {
-        self.slots[..self.fresh as usize].iter().enumerate().filter_map(|(index, slot)| {
+        self.slots.iter().take(self.fresh as usize).enumerate().filter_map(|(index, slot)| {
             (slot.place == Place::Finished)
                 .then_some((TaskKey { index: index as u32, generation: slot.generation }, slot))
         })
@@ -195,38 +197,38 @@ impl<'s> Slots<'s> {
     }
 
     pub(super) fn push_back(&mut self, list: &mut List, key: TaskKey) {
-        let slot = &mut self.slots[key.index as usize];
+        let slot = self.at(key.index);
         slot.prev = list.tail;
         slot.next = NIL;
         if list.tail == NIL {
             list.head = key.index;
         } else {
-            self.slots[list.tail as usize].next = key.index;
+            self.at(list.tail).next = key.index;
         }
         list.tail = key.index;
     }
 
     pub(super) fn push_front(&mut self, list: &mut List, key: TaskKey) {
-        let slot = &mut self.slots[key.index as usize];
+        let slot = self.at(key.index);
         slot.prev = NIL;
         slot.next = list.head;
         if list.head == NIL {
             list.tail = key.index;
         } else {
-            self.slots[list.head as usize].prev = key.index;
+            self.at(list.head).prev = key.index;
         }
         list.head = key.index;
     }
 
     pub(super) fn remove(&mut self, list: &mut List, key: TaskKey) {
-        let Slot { prev, next, .. } = self.slots[key.index as usize];
+        let Slot { prev, next, .. } = *self.at(key.index);
         match prev {
             NIL => list.head = next,
-            _ => self.slots[prev as usize].next = next,
+            _ => self.at(prev).next = next,
         }
         match next {
             NIL => list.tail = prev,
-            _ => self.slots[next as usize].prev = prev,
+            _ => self.at(next).prev = prev,
         }
     }
 
@@ -236,10 +238,17 @@ impl<'s> Slots<'s> {
 
     /// The one behind it in its list.
     pub(super) fn behind(&self, key: TaskKey) -> Option<TaskKey> {
-        self.key_at(self.slots[key.index as usize].next)
+        self.key_at(self.slots.get(key.index as usize)?.next)
     }
 
+    /// The slot that a list or a key of ours leads to. One way to panic instead of ten.
+    #[inline(never)]
+    fn at(&mut self, index: u32) -> &mut Slot {
+        &mut self.slots[index as usize]
+    }
+
+    /// What is at a place; nothing is at [`NIL`].
     fn key_at(&self, index: u32) -> Option<TaskKey> {
-        (index != NIL).then(|| TaskKey { index, generation: self.slots[index as usize].generation })
+        self.slots.get(index as usize).map(|slot| TaskKey { index, generation: slot.generation })
     }
 }

@@ -70,16 +70,22 @@ impl Engine<'_> {
         }
     }
 
+    /// What a worker does. A number that no worker has is a mistake in the firmware.
+    #[inline(never)]
+    fn job(&mut self, worker: usize) -> &mut Job {
+        &mut self.jobs[worker]
+    }
+
     /// Gives the worker the task that waits longest, or wakes it when there is one.
     #[must_use]
     pub(crate) fn poll_job(&mut self, worker: usize, waker: &Waker) -> Option<TaskKey> {
-        remember(&mut self.jobs[worker].waker, waker);
+        remember(&mut self.job(worker).waker, waker);
         let key = self.slots.front(&self.queued)?;
         self.slots.remove(&mut self.queued, key);
         let slot = self.slots.get_mut(key)?;
         slot.place = Place::Running;
         slot.run_message = slot.newest_message;
-        self.jobs[worker].task = Some(key);
+        self.job(worker).task = Some(key);
         // Whoever queued several tasks has woken one worker: each wakes the next.
         if !self.queued.is_empty() {
             self.wake_idle_worker();
@@ -89,7 +95,8 @@ impl Engine<'_> {
 
     /// Whether the worker's task is still its to work on.
     pub(crate) fn may_go_on(&self, worker: usize, key: TaskKey) -> bool {
-        self.jobs[worker].task == Some(key) && self.slot(key).is_some_and(|slot| slot.place == Place::Running)
+        self.jobs.get(worker).is_some_and(|job| job.task == Some(key))
+            && self.slot(key).is_some_and(|slot| slot.place == Place::Running)
     }
 
     /// Makes the newest message of the client the one to answer. False if it is already, or the task is not the worker's.
@@ -104,19 +111,20 @@ impl Engine<'_> {
     }
 
     pub(crate) fn wait_as_worker(&mut self, worker: usize, waker: &Waker) {
-        remember(&mut self.jobs[worker].waker, waker);
+        remember(&mut self.job(worker).waker, waker);
     }
 
     /// Wakes the worker at that time.
     pub(crate) fn wait_until(&mut self, worker: usize, at: Millis) {
-        self.jobs[worker].wake_at = Some(at);
+        self.job(worker).wake_at = Some(at);
         self.timer_set(at);
     }
 
     /// The worker has let go of its task. What the client said meanwhile is answered by another run.
     pub(crate) fn handle_worker_done(&mut self, now: Millis, worker: usize, key: TaskKey) {
-        self.jobs[worker].task = None;
-        self.jobs[worker].wake_at = None;
+        let job = self.job(worker);
+        job.task = None;
+        job.wake_at = None;
         if self.slot(key).is_some_and(|slot| slot.place == Place::Asking && slot.run_message != slot.newest_message) {
             self.queue(now, key);
         }

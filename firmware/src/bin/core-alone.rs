@@ -1,0 +1,100 @@
+//! protocol-core with room for 8 tasks and the smallest agent: what it takes where nothing else is.
+//!
+//! No board runs this. It is there to be measured (tests/size/boards.sh), so all that it has to do is to use all of it
+//! in a way that the compiler cannot foresee.
+#![no_std]
+#![no_main]
+
+use core::{
+    cell::Cell,
+    future::pending,
+    hint::black_box,
+    panic::PanicInfo,
+    pin::pin,
+    task::{Context, Waker},
+};
+
+use protocol_core::{
+    Agent, Done, Engine, Identity, Inbound, Node, Profile, Served, Stopped, Storage, TaskCx,
+    time::{Clock, Entropy, Millis, UnixMillis},
+};
+
+/// 8 tasks with 8 KiB of log between them.
+type Memory = Storage<8, 128, 2, 2>;
+
+struct Echo;
+
+impl Agent for Echo {
+    async fn run(&self, task: &mut TaskCx<'_, '_>) -> Result<Done, Stopped> {
+        let said = task.said();
+        task.artifact("echo").text(format_args!("{}", said.text.as_deref().unwrap_or_default())).await?;
+        Ok(Done::Completed)
+    }
+}
+
+struct Outside(Cell<u64>);
+
+impl Clock for Outside {
+    fn now(&self) -> Millis {
+        Millis(black_box(self.0.get()))
+    }
+}
+
+struct Chance;
+
+impl Entropy for Chance {
+    fn fill(&mut self, bytes: &mut [u8]) {
+        black_box(bytes);
+    }
+}
+
+const PROFILE: Profile<'static> = Profile {
+    name: "echo",
+    description: "Says what it hears",
+    version: "1",
+    provider: None,
+    documentation_url: None,
+    input_modes: &["text/plain"],
+    output_modes: &["text/plain"],
+    skills: &[],
+};
+
+/// Where it starts.
+#[unsafe(no_mangle)]
+extern "C" fn start(memory: &'static mut Memory, bytes: &mut [u8; 1024]) -> ! {
+    let outside = Outside(Cell::new(0));
+    let mut chance = Chance;
+    let identity = Identity { profile: black_box(PROFILE), url: None, served: Served::ALL };
+    let node = Node::new(Engine::new(memory, &mut chance), &outside, identity);
+    node.handle_wall_time(UnixMillis(black_box(0)));
+    let mut clock = pin!(node.run_clock(|_| pending()));
+    let mut work = pin!(node.work(0, &Echo));
+    let mut cx = Context::from_waker(Waker::noop());
+    loop {
+        let _ = clock.as_mut().poll(&mut cx);
+        let _ = work.as_mut().poll(&mut cx);
+        let (body, out) = black_box(&mut *bytes).split_at_mut(512);
+        let host = core::str::from_utf8(body).unwrap_or_default();
+        let inbound = Inbound { version: Some(host), extensions: None, last_event_id: Some(host), body };
+        for mut reply in [node.call(black_box(&inbound)), node.card(host)] {
+            let _ = black_box(reply.poll_fill(&mut cx, out));
+        }
+    }
+}
+
+/// A static one, as a device would have it.
+#[used]
+static MEMORY: Shared = Shared(core::cell::UnsafeCell::new(Memory::new()));
+
+struct Shared(core::cell::UnsafeCell<Memory>);
+
+// SAFETY: nobody looks into it; it only takes its place in the numbers.
+unsafe impl Sync for Shared {}
+
+#[panic_handler]
+fn panic(info: &PanicInfo<'_>) -> ! {
+    black_box(info);
+    loop {
+        core::hint::spin_loop();
+    }
+}
