@@ -9,7 +9,7 @@ use core::{
 
 use embassy_net_driver::{Capabilities, Driver, HardwareAddress, LinkState, RxToken, TxToken};
 use embassy_sync::waitqueue::AtomicWaker;
-use static_cell::StaticCell;
+use static_cell::{ConstStaticCell, StaticCell};
 use virtio_drivers::{
     BufferDirection, Hal, PAGE_SIZE, PhysAddr,
     device::net::VirtIONetRaw,
@@ -52,9 +52,14 @@ pub(super) fn on_interrupt() {
 /// The card, with frames that it may fill at any time and one to hand on.
 pub(crate) struct VirtioNet {
     queues: Queues,
+    tokens: [u16; QUEUE],
+    frames: &'static mut Frames,
+}
+
+/// Apart from the card, and made where they stay: on its way there they would take most of the stack.
+struct Frames {
     /// The card's, except those whose token it has given back.
     waiting: [[u8; BUFFER_BYTES]; QUEUE],
-    tokens: [u16; QUEUE],
     received: [u8; BUFFER_BYTES],
     sent: [u8; BUFFER_BYTES],
 }
@@ -63,14 +68,13 @@ impl VirtioNet {
     /// Looks for the card and starts it. It stays where it is for good: the card knows its buffers by address.
     pub(super) fn start() -> Option<&'static mut Self> {
         static CARD: StaticCell<VirtioNet> = StaticCell::new();
-        let queues = find()?;
-        let card = CARD.init_with(|| Self {
-            queues,
+        static FRAMES: ConstStaticCell<Frames> = ConstStaticCell::new(Frames {
             waiting: [[0; BUFFER_BYTES]; QUEUE],
-            tokens: [0; QUEUE],
             received: [0; BUFFER_BYTES],
             sent: [0; BUFFER_BYTES],
         });
+        let queues = find()?;
+        let card = CARD.init_with(|| Self { queues, tokens: [0; QUEUE], frames: FRAMES.take() });
         for place in 0..QUEUE {
             card.lend(place);
         }
@@ -80,7 +84,7 @@ impl VirtioNet {
     /// Gives the card a buffer to fill.
     fn lend(&mut self, place: usize) {
         // SAFETY: the buffer is static, and nobody looks at it before the card has given its token back.
-        let token = unsafe { self.queues.receive_begin(&mut self.waiting[place]) };
+        let token = unsafe { self.queues.receive_begin(&mut self.frames.waiting[place]) };
         // cannot fail: there are as many buffers as places in the queue.
         self.tokens[place] = token.expect("a free place in the queue");
     }
@@ -92,10 +96,10 @@ impl VirtioNet {
             let token = self.queues.poll_receive()?;
             let place = self.tokens.iter().position(|known| *known == token)?;
             // SAFETY: it is the buffer that was lent under this token.
-            let frame = unsafe { self.queues.receive_complete(token, &mut self.waiting[place]) };
-            let frame = frame.ok().and_then(|(start, length)| self.waiting[place].get(start..start + length));
+            let frame = unsafe { self.queues.receive_complete(token, &mut self.frames.waiting[place]) };
+            let frame = frame.ok().and_then(|(start, length)| self.frames.waiting[place].get(start..start + length));
             let length = frame.map(|frame| {
-                self.received[..frame.len()].copy_from_slice(frame);
+                self.frames.received[..frame.len()].copy_from_slice(frame);
                 frame.len()
             });
             self.lend(place);
@@ -197,11 +201,14 @@ impl Driver for VirtioNet {
 
     fn receive(&mut self, cx: &mut Context<'_>) -> Option<(Received<'_>, Sending<'_>)> {
         let length = self.take(cx)?;
-        Some((Received(&mut self.received[..length]), Sending { queues: &mut self.queues, frame: &mut self.sent }))
+        Some((
+            Received(&mut self.frames.received[..length]),
+            Sending { queues: &mut self.queues, frame: &mut self.frames.sent },
+        ))
     }
 
     fn transmit(&mut self, _: &mut Context<'_>) -> Option<Sending<'_>> {
-        Some(Sending { queues: &mut self.queues, frame: &mut self.sent })
+        Some(Sending { queues: &mut self.queues, frame: &mut self.frames.sent })
     }
 
     fn link_state(&mut self, _: &mut Context<'_>) -> LinkState {

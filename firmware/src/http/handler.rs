@@ -40,7 +40,7 @@ where
     S: Service,
     L: BaseWrite,
 {
-    // No `async fn`: that would keep its arguments twice, and a request is large.
+    #[expect(clippy::manual_async_fn, reason = "an `async fn` keeps its arguments twice, and a request is large")]
     fn call_path_router_service<R: Read, W: ResponseWriter<Error = R::Error>>(
         &self,
         _: &(),

@@ -19,7 +19,7 @@ impl Block {
 
     /// The word at a place; one instruction, because blocks are aligned like words.
     pub(super) fn word<const AT: usize>(&self) -> u32 {
-        const { assert!(AT & 3 == 0 && AT + 4 <= PAYLOAD) };
+        const { assert!(AT.is_multiple_of(4) && AT + 4 <= PAYLOAD) };
         let (words, _) = self.bytes.as_chunks();
         u32::from_le_bytes(words[AT / 4])
     }
