@@ -208,7 +208,8 @@ pub(super) fn read_text(node: &Node<'_>, key: TaskKey, message: Cursor, text: &m
         if part.tag != Tag::Text {
             continue;
         }
-        let escaped = engine.copy::<{ SKILL_TEXT_MAX + 2 }>(part.span)?;
+        let mut escaped = heapless::Vec::<u8, { SKILL_TEXT_MAX + 2 }>::new();
+        engine.copy_to(part.span, &mut escaped)?;
         if !text.is_empty() {
             text.push('\n').ok()?;
         }

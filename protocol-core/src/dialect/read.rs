@@ -48,6 +48,9 @@ fn is_name(key: Text<'_>, name: &str) -> bool {
     if first != name.as_bytes().first() && first != Some(&b'\\') {
         return false;
     }
+    if key.is(name) {
+        return true;
+    }
     let mut key = key.chars();
     for expected in name.chars() {
         match key.next() {

@@ -2,7 +2,7 @@
 
 use super::{
     Dialect, Manners, Method, Said, Shapes,
-    common::{ARTIFACT_BY_ID, CHUNK, CHUNK_FLAGS, MESSAGE_REST, PART_REST, STATUS, TASK_REST},
+    common::{ARTIFACT_BY_ID, CHUNK, CHUNK_FLAGS, MESSAGE_REST, STATUS, TASK_REST},
     read::{base64, boolean, history, members, message, name, no_push, object, one_content, required, strings, text},
 };
 use crate::{
@@ -151,9 +151,15 @@ const PART: Ops = &[
         &[Member("{\"url\":", F::Content)],
         &[Member("{\"data\":", F::Content)],
     ]),
-    Member(",\"mediaType\":", F::MediaType),
-    Member(",\"filename\":", F::Filename),
-    PART_REST,
+    If(
+        F::HasMore,
+        &[
+            Member(",\"mediaType\":", F::MediaType),
+            Member(",\"filename\":", F::Filename),
+            Member(",\"metadata\":", F::PartMetadata),
+        ],
+    ),
+    Lit("}"),
 ];
 
 fn decode(method: Method, params: Json<'_>) -> Result<Call<'_>, Fault> {

@@ -50,6 +50,8 @@ pub(crate) enum Field {
 
     // The part
     Content,
+    /// There if the part has more than its content.
+    HasMore,
     /// The data of a data part if it is an object, or if it is not.
     DataObject,
     DataOther,
@@ -178,7 +180,8 @@ impl Encoder {
             | Field::DataOther
             | Field::MediaType
             | Field::Filename
-            | Field::PartMetadata => self.part_value(field, scene),
+            | Field::PartMetadata
+            | Field::HasMore => self.part_value(field, scene),
             Field::FaultCode
             | Field::FaultName
             | Field::FaultReason
@@ -274,6 +277,7 @@ impl Encoder {
             Field::Content => Value::Quoted(content.span),
             Field::DataObject if is_object() => Value::Raw(content.span),
             Field::DataOther if !is_object() => Value::Raw(content.span),
+            Field::HasMore => present(rest.has_attribute(pool)),
             Field::MediaType => rest.find(pool, Tag::MediaType).map_or(Value::Absent, Value::Quoted),
             Field::Filename => rest.find(pool, Tag::Filename).map_or(Value::Absent, Value::Quoted),
             Field::PartMetadata => rest.find(pool, Tag::PartMetadata).map_or(Value::Absent, Value::Raw),

@@ -206,6 +206,12 @@ impl Engine<'_> {
     /// Copies a span into a string of fixed capacity as it stands (escaped), or `None` if it doesn't fit.
     pub(crate) fn copy<const N: usize>(&self, span: Span) -> Option<heapless::Vec<u8, N>> {
         let mut bytes = heapless::Vec::new();
+        self.copy_to(span, &mut bytes)?;
+        Some(bytes)
+    }
+
+    /// As [`Engine::copy`], behind what is there.
+    pub(crate) fn copy_to<const N: usize>(&self, span: Span, bytes: &mut heapless::Vec<u8, N>) -> Option<()> {
         let (mut at, mut left) = (span.at, span.len as usize);
         while left > 0 {
             let tail = self.pool.tail(at);
@@ -217,7 +223,7 @@ impl Engine<'_> {
             left -= piece.len();
             at = self.pool.advance(at, piece.len());
         }
-        Some(bytes)
+        Some(())
     }
 
     /// Whether a span holds that text, which stands there escaped as we escape.

@@ -90,7 +90,7 @@ impl Engine<'_> {
             Err(_) if state.is_terminal() && reserve != NIL => {
                 let mut draft = Draft::in_reserve(reserve);
                 if !parts.is_empty() {
-                    draft.text(&mut self.pool, Tag::Text, format_args!("(no room for the reason)"));
+                    draft.string(&mut self.pool, Tag::Text, "(no room for the reason)");
                 }
                 draft
             }
@@ -115,9 +115,9 @@ impl Engine<'_> {
         // Numbers are never given twice: a task that has used them all has no room for another artifact.
         let artifacts = slot.artifacts.max(number.checked_add(1).ok_or(Refused::Full)?);
         let draft = self.draft(key, |draft, pool| {
-            draft.text(pool, Tag::ArtifactId, format_args!("{}", chunk.artifact));
+            draft.string(pool, Tag::ArtifactId, chunk.artifact);
             if let Some(description) = chunk.description {
-                draft.text(pool, Tag::Description, format_args!("{description}"));
+                draft.string(pool, Tag::Description, description);
             }
             write_parts(draft, pool, chunk.parts);
         })?;
@@ -294,11 +294,11 @@ fn write_parts(draft: &mut Draft, pool: &mut Pool<'_>, parts: &[Piece<'_>]) {
                 let _ = fmt::write(&mut base64, content);
                 base64.finish();
             }),
-            Piece::Link { url, .. } => draft.text(pool, Tag::Url, format_args!("{url}")),
+            Piece::Link { url, .. } => draft.string(pool, Tag::Url, url),
         }
         if let Piece::File { name, media_type, .. } | Piece::Link { name, media_type, .. } = *part {
-            draft.text(pool, Tag::MediaType, format_args!("{media_type}"));
-            draft.text(pool, Tag::Filename, format_args!("{name}"));
+            draft.string(pool, Tag::MediaType, media_type);
+            draft.string(pool, Tag::Filename, name);
         }
     }
 }

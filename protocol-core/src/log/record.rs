@@ -202,6 +202,11 @@ impl Items {
         None
     }
 
+    /// Whether the part that it is behind has attributes.
+    pub(crate) fn has_attribute(mut self, pool: &Pool<'_>) -> bool {
+        self.next(pool).is_some_and(|item| !item.tag.begins_part())
+    }
+
     /// Moves to the next part, and gives its content.
     pub(crate) fn next_part(&mut self, pool: &Pool<'_>) -> Option<Item> {
         while let Some(item) = self.next(pool) {

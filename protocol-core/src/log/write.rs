@@ -65,7 +65,12 @@ impl Draft {
         self.item(pool, tag, |sink| json::separate(text, sink));
     }
 
-    /// Writes an item with text, escaping it.
+    /// Writes an item with a string, escaping it.
+    pub(crate) fn string(&mut self, pool: &mut Pool<'_>, tag: Tag, text: &str) {
+        self.item(pool, tag, |sink| json::escape(text, sink));
+    }
+
+    /// Writes an item with text as it is formatted, escaping it.
     pub(crate) fn text(&mut self, pool: &mut Pool<'_>, tag: Tag, text: fmt::Arguments<'_>) {
         self.item(pool, tag, |sink| {
             // cannot fail: the sink takes everything, and a value that fails to print has printed what it could.
