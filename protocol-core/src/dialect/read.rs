@@ -97,6 +97,7 @@ pub(super) fn strings<'a>(value: Option<Json<'a>>, field: &'static str) -> Resul
 }
 
 /// The length of the history: unset leaves the choice to `unset`, zero is none, negative is refused.
+#[inline(never)]
 pub(super) fn history(value: Option<Json<'_>>, unset: History) -> Result<History, Fault> {
     let Some(value) = value else { return Ok(unset) };
     match value.integer() {

@@ -106,6 +106,7 @@ impl Subject {
 
 impl Encoder {
     /// A document about a task as it was.
+    #[inline(never)]
     pub(crate) fn task(outer: Ops, body: Ops, snapshot: Snapshot, history: History) -> Self {
         let mut encoder = Self::new(outer, body, snapshot);
         encoder.is_whole = true;

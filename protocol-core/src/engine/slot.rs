@@ -168,6 +168,7 @@ impl<'s> Slots<'s> {
         self.slots.get(key.index as usize).filter(|slot| slot.generation == key.generation && slot.place != Place::Free)
     }
 
+    #[inline(never)]
     pub(super) fn get_mut(&mut self, key: TaskKey) -> Option<&mut Slot> {
         self.slots
             .get_mut(key.index as usize)
