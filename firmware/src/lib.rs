@@ -19,6 +19,8 @@
 //! | [`milli`] | how are readings counted without floats |
 //! | [`simulated`] | what is measured where there is no sensor |
 #![no_std]
+// A text that is cut in the middle of a character panics with all of Unicode's rules for printing it: 4 KiB of flash.
+#![cfg_attr(not(test), warn(clippy::string_slice))]
 
 pub mod agents;
 pub mod app;

@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
+// A text that is cut in the middle of a character panics with all of Unicode's rules for printing it: 4 KiB of flash.
+#![cfg_attr(not(test), warn(clippy::string_slice))]
 #![forbid(unsafe_code)]
 
 mod agent;

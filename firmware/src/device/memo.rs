@@ -64,7 +64,8 @@ fn panic(info: &PanicInfo<'_>) -> ! {
     with_memo(|memo| match info.location() {
         Some(at) => {
             // The path has no end that says more than its beginning: the last part of it is what people look for.
-            let file = at.file().rsplit('/').next().unwrap_or_default();
+            let path = at.file();
+            let file = path.rfind('/').and_then(|slash| path.get(slash + 1..)).unwrap_or(path);
             memo.write(Reason::Panic, format_args!("{} ({file}:{})", info.message(), at.line()));
         }
         None => memo.write(Reason::Panic, format_args!("{}", info.message())),

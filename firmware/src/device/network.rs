@@ -151,8 +151,11 @@ const NTP_PORT: u16 = 123;
 
 /// Reads `ADDRESS` or `ADDRESS:PORT`.
 pub(super) fn time_server(text: &str) -> Option<SocketAddr> {
-    let address = text.parse::<Ipv4Addr>().map(|address| SocketAddr::new(IpAddr::V4(address), NTP_PORT));
-    address.or_else(|_| text.parse()).ok().filter(SocketAddr::is_ipv4)
+    let (address, port) = match text.split_once(':') {
+        Some((address, port)) => (address, port.parse().ok()?),
+        None => (text, NTP_PORT),
+    };
+    Some(SocketAddr::new(IpAddr::V4(address.parse().ok()?), port))
 }
 
 /// What sntpc measures the way with.

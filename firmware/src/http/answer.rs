@@ -26,7 +26,7 @@ pub(super) enum Matter<A> {
     /// Nothing, and no `Content-Length` either: 204 and 304.
     Nothing,
     /// A media type and a text of ours.
-    Text(&'static str, &'static str),
+    Text(&'static str, &'static [u8]),
     /// The service's answer.
     Answer(A),
 }
@@ -60,9 +60,8 @@ impl<A: Source> Source for Matter<A> {
         match self {
             Self::Nothing => Ok(0),
             Self::Text(_, rest) => {
-                // Our texts are ASCII: every place is a good one to cut.
                 let (now, later) = rest.split_at(rest.len().min(out.len()));
-                out[..now.len()].copy_from_slice(now.as_bytes());
+                out[..now.len()].copy_from_slice(now);
                 *rest = later;
                 Ok(now.len())
             }

@@ -107,7 +107,7 @@ where
             Errand::Call(_) | Errand::WrongType => self.refuse(Refusal::MediaType),
             Errand::Card(base) => self.card(parts, base),
             Errand::Status => Reply::new(200, Matter::Answer(self.site.service.status())),
-            Errand::Home => Reply::new(200, Matter::Text("text/plain", routes::HOME_TEXT)),
+            Errand::Home => Reply::new(200, Matter::Text("text/plain", routes::HOME_TEXT.as_bytes())),
             Errand::Options(allow) => {
                 Reply { fields: Fields { allow: Some(allow), ..Fields::default() }, ..Reply::new(204, Matter::Nothing) }
             }
@@ -201,7 +201,7 @@ where
     }
 
     fn problem(problem: Problem) -> Reply<'e, S::Answer<'e>> {
-        Reply::new(problem.status, Matter::Text("application/json", problem.text))
+        Reply::new(problem.status, Matter::Text("application/json", problem.text.as_bytes()))
     }
 
     /// Sends it. Borrowed, here and below: an argument of an `async fn` is kept twice, and a reply has most of a kilobyte.

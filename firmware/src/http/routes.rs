@@ -66,7 +66,7 @@ pub(super) fn find(method: &str, path: &str) -> Result<Action, Missed> {
 /// The path of a target that may name the whole URL, as clients of a proxy send it (RFC 9112 §3.2.2).
 fn origin_form(target: &str) -> &str {
     match target.strip_prefix("http://").or_else(|| target.strip_prefix("https://")) {
-        Some(rest) => rest.find('/').map_or("/", |slash| &rest[slash..]),
+        Some(rest) => rest.find('/').and_then(|slash| rest.get(slash..)).unwrap_or("/"),
         None => target,
     }
 }

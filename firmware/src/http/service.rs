@@ -158,20 +158,18 @@ impl<'h> BaseUrl<'h> {
         if host.len() > protocol_core::config::HOST_MAX {
             return None;
         }
-        let (is_name, rest) = match host.strip_prefix('[') {
+        let (is_name, port) = match host.strip_prefix('[') {
             Some(literal) => {
                 let (address, rest) = literal.split_once(']')?;
-                (is_all(address, |byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.')), rest)
+                let port = if rest.is_empty() { None } else { Some(rest.strip_prefix(':')?) };
+                (is_all(address, |byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.')), port)
             }
             None => {
-                let (name, rest) = host.split_at(host.find(':').unwrap_or(host.len()));
-                (is_all(name, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_')), rest)
+                let (name, port) = host.split_once(':').map_or((host, None), |(name, port)| (name, Some(port)));
+                (is_all(name, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_')), port)
             }
         };
-        let is_port = match rest.strip_prefix(':') {
-            Some(port) => is_all(port, |byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok(),
-            None => rest.is_empty(),
-        };
+        let is_port = port.is_none_or(|port| is_all(port, |byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok());
         (is_name && is_port).then_some(Self { authority: host })
     }
 
