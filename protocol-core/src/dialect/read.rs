@@ -2,7 +2,7 @@
 
 use crate::{
     json::{Json, Kind, Text},
-    model::{Content, Fault, FaultKind, History, Message, Part, Parts},
+    model::{Content, Fault, FaultKind, History, Message, Part, Parts, Respond, SendCall, TaskName},
 };
 
 /// Picks members out of an object. `null` counts as missing, unknown members are passed over, a name that comes twice
@@ -155,6 +155,50 @@ pub(super) fn message<'a>(
         },
         context: name(context, "message.contextId")?,
         task: name(task, "message.taskId")?,
+    })
+}
+
+/// What a dialect says when a message is sent, where it has a configuration beside it. A member is its name and the field
+/// that a fault names.
+pub(super) struct Sending {
+    pub(super) roles: &'static [&'static str; 2],
+    pub(super) roles_why: &'static str,
+    pub(super) part: for<'j> fn(Json<'j>) -> Result<Part<'j>, Fault>,
+    /// The member that tells when to answer, and what it means where it is not there, false, true.
+    pub(super) wait: (&'static str, &'static str),
+    pub(super) unset: Respond,
+    pub(super) no: Respond,
+    pub(super) yes: Respond,
+    pub(super) push: (&'static str, &'static str),
+}
+
+/// Reads a message and its configuration, to be answered as a stream or as the configuration says.
+pub(super) fn send<'a>(params: Json<'a>, stream: Option<Respond>, words: &Sending) -> Result<SendCall<'a>, Fault> {
+    let [said, configuration, metadata] = members(params, ["message", "configuration", "metadata"], "params")?;
+    object(metadata, "metadata")?;
+    let said = message(said, words.roles, words.roles_why, words.part)?;
+    required(said.message.id, "message.messageId")?;
+    let [modes, length, wait, push] = match configuration {
+        None => [None; 4],
+        Some(configuration) => {
+            let names = ["acceptedOutputModes", "historyLength", words.wait.0, words.push.0];
+            members(configuration, names, "configuration")?
+        }
+    };
+    no_push(push, words.push.1)?;
+    let unary = match boolean(wait, words.wait.1)? {
+        None => words.unset,
+        Some(false) => words.no,
+        Some(true) => words.yes,
+    };
+    Ok(SendCall {
+        message: said.message,
+        task: said.task.map_or(TaskName::New, TaskName::Existing),
+        context: said.context,
+        context_member: "message.contextId",
+        respond: stream.unwrap_or(unary),
+        history: history(length, History::All)?,
+        output_modes: strings(modes, "configuration.acceptedOutputModes")?,
     })
 }
 

@@ -6,7 +6,7 @@ use super::{
         ARTIFACT_BY_ID, CHUNK, CHUNK_FLAGS, DATA_OBJECT, FILE_REST, FINAL, LOWER_ROLES, MESSAGE_REST, PART_REST,
         STATUS, TASK_REST,
     },
-    read::{boolean, history, members, message, no_push, object, required, strings, tagged_part},
+    read::{Sending, send, tagged_part},
 };
 use crate::{
     encode::{
@@ -15,7 +15,7 @@ use crate::{
         Ops,
     },
     json::Json,
-    model::{Call, Fault, History, Respond, SendCall, TaskName},
+    model::{Call, Fault, History, Respond},
 };
 
 pub(super) const NUMBER: u8 = 1;
@@ -121,41 +121,22 @@ const PART: Ops = &[
 
 fn decode(method: Method, params: Json<'_>) -> Result<Call<'_>, Fault> {
     Ok(match method {
-        Method::Send => Call::Send(send(params, None)?),
-        Method::Stream => Call::Send(send(params, Some(Respond::Stream))?),
+        Method::Send => Call::Send(send(params, None, &SENDING)?),
+        Method::Stream => Call::Send(send(params, Some(Respond::Stream), &SENDING)?),
         Method::PushConfig => Call::PushConfig,
         Method::ExtendedCard => Call::ExtendedCard,
         _ => super::task_call(method, params, History::All)?,
     })
 }
 
-fn send(params: Json<'_>, stream: Option<Respond>) -> Result<SendCall<'_>, Fault> {
-    let [said, configuration, metadata] = members(params, ["message", "configuration", "metadata"], "params")?;
-    object(metadata, "metadata")?;
-    let said = message(said, &DIALECT.roles, "must be user or agent", tagged_part)?;
-    required(said.message.id, "message.messageId")?;
-    let [modes, length, blocking, push] = match configuration {
-        None => [None; 4],
-        Some(configuration) => members(
-            configuration,
-            ["acceptedOutputModes", "historyLength", "blocking", "pushNotificationConfig"],
-            "configuration",
-        )?,
-    };
-    no_push(push, "configuration.pushNotificationConfig")?;
-    let unary = match boolean(blocking, "configuration.blocking")? {
-        Some(true) => Respond::Settled,
-        Some(false) => Respond::Now,
-        // The text leaves it open: wait, unless the agent says that it takes long.
-        None => Respond::SettledOrSlow,
-    };
-    Ok(SendCall {
-        message: said.message,
-        task: said.task.map_or(TaskName::New, TaskName::Existing),
-        context: said.context,
-        context_member: "message.contextId",
-        respond: stream.unwrap_or(unary),
-        history: history(length, DIALECT.manners.history)?,
-        output_modes: strings(modes, "configuration.acceptedOutputModes")?,
-    })
-}
+static SENDING: Sending = Sending {
+    roles: &LOWER_ROLES,
+    roles_why: "must be user or agent",
+    part: tagged_part,
+    wait: ("blocking", "configuration.blocking"),
+    // The text leaves it open: wait, unless the agent says that it takes long.
+    unset: Respond::SettledOrSlow,
+    no: Respond::Now,
+    yes: Respond::Settled,
+    push: ("pushNotificationConfig", "configuration.pushNotificationConfig"),
+};

@@ -3,7 +3,7 @@
 use super::{
     Dialect, Manners, Method, Said, Shapes,
     common::{ARTIFACT_BY_ID, CHUNK, CHUNK_FLAGS, MESSAGE_REST, STATUS, TASK_REST},
-    read::{base64, boolean, history, members, message, name, no_push, object, one_content, required, strings, text},
+    read::{Sending, base64, boolean, history, members, name, object, one_content, required, send, text},
 };
 use crate::{
     encode::{
@@ -12,7 +12,7 @@ use crate::{
         Ops,
     },
     json::Json,
-    model::{Call, Content, Fault, Filter, History, Part, Respond, SendCall, TaskName, TaskState},
+    model::{Call, Content, Fault, Filter, History, Part, Respond, TaskState},
     time::UnixMillis,
 };
 
@@ -164,8 +164,8 @@ const PART: Ops = &[
 
 fn decode(method: Method, params: Json<'_>) -> Result<Call<'_>, Fault> {
     Ok(match method {
-        Method::Send => Call::Send(send(params, None)?),
-        Method::Stream => Call::Send(send(params, Some(Respond::Stream))?),
+        Method::Send => Call::Send(send(params, None, &SENDING)?),
+        Method::Stream => Call::Send(send(params, Some(Respond::Stream), &SENDING)?),
         Method::Get | Method::Subscribe => {
             let [id, length] = members(params, ["id", "historyLength"], "params")?;
             let id = required(name(id, "id")?, "id")?;
@@ -183,32 +183,16 @@ fn decode(method: Method, params: Json<'_>) -> Result<Call<'_>, Fault> {
     })
 }
 
-fn send(params: Json<'_>, stream: Option<Respond>) -> Result<SendCall<'_>, Fault> {
-    let [said, configuration, metadata] = members(params, ["message", "configuration", "metadata"], "params")?;
-    object(metadata, "metadata")?;
-    let said = message(said, &ROLES, "must be ROLE_USER or ROLE_AGENT", part)?;
-    required(said.message.id, "message.messageId")?;
-    let [modes, length, immediately, push] = match configuration {
-        None => [None; 4],
-        Some(configuration) => members(
-            configuration,
-            ["acceptedOutputModes", "historyLength", "returnImmediately", "taskPushNotificationConfig"],
-            "configuration",
-        )?,
-    };
-    no_push(push, "configuration.taskPushNotificationConfig")?;
-    let immediately = boolean(immediately, "configuration.returnImmediately")?;
-    let unary = if immediately == Some(true) { Respond::Now } else { Respond::Settled };
-    Ok(SendCall {
-        message: said.message,
-        task: said.task.map_or(TaskName::New, TaskName::Existing),
-        context: said.context,
-        context_member: "message.contextId",
-        respond: stream.unwrap_or(unary),
-        history: history(length, DIALECT.manners.history)?,
-        output_modes: strings(modes, "configuration.acceptedOutputModes")?,
-    })
-}
+static SENDING: Sending = Sending {
+    roles: &ROLES,
+    roles_why: "must be ROLE_USER or ROLE_AGENT",
+    part,
+    wait: ("returnImmediately", "configuration.returnImmediately"),
+    unset: Respond::Settled,
+    no: Respond::Settled,
+    yes: Respond::Now,
+    push: ("taskPushNotificationConfig", "configuration.taskPushNotificationConfig"),
+};
 
 fn list(params: Json<'_>) -> Result<Filter<'_>, Fault> {
     const PAGE_SIZES: core::ops::RangeInclusive<i64> = 1..=100;
