@@ -45,9 +45,9 @@ pub(crate) fn parse_wide(text: &str) -> Option<i64> {
     {
         return None;
     }
-    let mut milli = if whole.is_empty() { 0 } else { whole.parse::<i64>().ok()? * 1000 };
-    for (digit, scale) in fraction.bytes().zip([100, 10, 1]) {
-        milli += i64::from(digit - b'0') * scale;
+    let mut milli = 0;
+    for digit in whole.bytes().chain(fraction.bytes().chain([b'0'; 3]).take(3)) {
+        milli = milli * 10 + i64::from(digit - b'0');
     }
     if fraction.as_bytes().get(3).is_some_and(|digit| *digit >= b'5') {
         milli += 1;

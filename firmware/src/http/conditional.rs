@@ -27,7 +27,7 @@ fn names_tag(list: &str, etag: &str) -> bool {
 
 /// Puts HTTP dates in order. Of the three forms only today's, `Sun, 06 Nov 1994 08:49:37 GMT`: a client that copies our
 /// `Last-Modified` sends no other.
-fn date_order(date: &str) -> Option<(u16, usize, u8, &str)> {
+fn date_order(date: &str) -> Option<(u16, usize, u16, &str)> {
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let mut words = date.strip_suffix(" GMT")?.split(' ');
     words.next()?.strip_suffix(',')?;

@@ -91,12 +91,12 @@ impl<'a> Json<'a> {
         if self.kind() != Kind::Number {
             return None;
         }
-        match self.0.split_once('.') {
+        let (digits, sign) = self.0.strip_prefix('-').map_or((self.0, 1), |digits| (digits, -1));
+        let digits = match digits.split_once('.') {
             Some((whole, zeros)) if zeros.bytes().all(|digit| digit == b'0') => whole,
-            _ => self.0,
-        }
-        .parse()
-        .ok()
+            _ => digits,
+        };
+        i64::try_from(digits.parse::<u64>().ok()?).ok()?.checked_mul(sign)
     }
 }
 
