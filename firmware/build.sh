@@ -35,10 +35,12 @@ for folder in "$sources"/*/; do flags+=("--remap-path-prefix=$folder="); done
 variable=CARGO_TARGET_$(tr 'a-z.-' 'A-Z__' <<<"$target")
 arguments=(build --package firmware --bin "$board" --features "$board" --profile device --target "$target" "$@")
 
-if rustup target list --installed 2>/dev/null | grep -qx "$target"; then
+installed=$(rustup target list --installed 2>/dev/null || true)
+library_source=$(/usr/bin/rustc --print sysroot 2>/dev/null || true)/lib/rustlib/src/rust/library
+if grep -qx "$target" <<<"$installed"; then
     export "${variable}_RUSTFLAGS=${flags[*]}"
     cargo "${arguments[@]}" >&2
-elif [ -x /usr/bin/cargo ] && command -v ld.lld >/dev/null; then
+elif [ -x /usr/bin/cargo ] && [ -d "$library_source" ] && command -v ld.lld >/dev/null; then
     flags+=(-C linker-flavor=ld.lld --remap-path-prefix="$(/usr/bin/rustc --print sysroot)/lib/rustlib/src/rust/=")
     export "${variable}_LINKER=ld.lld" "${variable}_RUSTFLAGS=${flags[*]}"
     export RUSTC_BOOTSTRAP=1 RUSTC=/usr/bin/rustc

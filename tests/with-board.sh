@@ -30,9 +30,9 @@ grep -E 'INFO|^ready' "$log"
 
 "$command" "http://127.0.0.1:$port" "$@"
 status=$?
-if grep -q 'ERROR\|panic' "$log"; then
+if grep -qE 'ERROR|panic|WARN.*started because of' "$log"; then
     echo "the board complains:"
-    grep -n 'ERROR\|panic' "$log"
+    grep -nE 'ERROR|panic|WARN.*started because of' "$log"
     exit 1
 fi
 exit "$status"

@@ -16,7 +16,7 @@ pub enum Command<'l> {
     Status,
     /// Which network to join.
     Wifi(Network),
-    /// No network to join any more.
+    /// No network to join after the next start.
     ForgetWifi,
     /// Whom to ask for the time; `None` for the gateway.
     TimeServer(Option<&'l str>),
@@ -84,7 +84,7 @@ impl core::error::Error for Complaint {}
 pub const HELP: &str = "\
 status                 how the device is\r\n\
 wifi SSID [PASSWORD]   the network to join; quotes around what has spaces: wifi \"my net\" secret123\r\n\
-forget wifi            no network any more\r\n\
+forget wifi            no network from the next restart on\r\n\
 ntp ADDRESS[:PORT]     whom to ask for the time; ntp alone: the gateway\r\n\
 reboot                 restart";
 

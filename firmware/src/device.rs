@@ -288,7 +288,6 @@ async fn hang_up(socket: &mut TcpSocket<'_>) {
     let _ = with_timeout(Duration::from_millis(100), socket.flush()).await;
 }
 
-/// Time since the start.
 /// Milliseconds since boot, counted on from the last look: dividing 64 bits by hand takes hundreds of instructions.
 struct Uptime {
     /// The millisecond that was told last, and when it began.

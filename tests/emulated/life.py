@@ -80,7 +80,9 @@ class Board:
         self.type(line)
         answer = b""
         while not answer.endswith(end):
-            answer += self.serial.recv(4096)
+            piece = self.serial.recv(4096)
+            assert piece, "the console has ended:\n" + "\n".join(self.lines)
+            answer += piece
         return answer.decode().strip()
 
     def get(self, path):
@@ -118,10 +120,13 @@ class Board:
 
     def emulator(self):
         """The process that emulates."""
-        children = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(self.process.pid)],
-                                  capture_output=True, text=True, check=True).stdout.split("\n")
         name = "node" if self.name == "rp2040" else "qemu"
-        return int(next(line.split()[0] for line in children if name in line))
+        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as children:
+            for pid in children.read().split():
+                with open(f"/proc/{pid}/comm") as comm:
+                    if name in comm.read():
+                        return int(pid)
+        raise AssertionError(f"no {name} runs")
 
     def suffer(self, trial):
         """Makes the firmware fail."""

@@ -3,8 +3,9 @@
 
     tests/emulated/profile.py [FUNCTIONS]        how many functions to show (40)
 
-Time is counted in instructions, so that no watchdog and no timeout minds how slow that is. QEMU executes the board's benchmark (`trial bench` on its console: twenty sends and twenty cards without a network) one
+QEMU executes the board's benchmark (`trial bench` on its console: twenty sends and twenty cards without a network) one
 instruction at a time and writes down each address; llvm-nm says whose it is. Interrupts that come in between are in it.
+Time is counted in instructions, so that no watchdog and no timeout minds how slow that is.
 """
 
 import bisect

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Where the flash and the static RAM of the boards' images go, and whether they keep to tests/size/ceilings.txt:
+# Where the flash and the static RAM of the boards' images go, whether they keep to tests/size/ceilings.txt, and a table:
 #
 #     tests/size/boards.sh [BOARD...]        all boards unless named
 #
@@ -13,10 +13,20 @@ if [ $# -eq 0 ]; then
     mapfile -t boards < <(grep -v '^#' tests/size/ceilings.txt | cut -d' ' -f1)
     for board in "${boards[@]}"; do [ -e "firmware/src/bin/$board.rs" ] && set -- "$@" "$board"; done
 fi
+[ $# -gt 0 ] || exit 1
 
-status=0
+failed= missing= table=
 for board in "$@"; do
-    image=$(firmware/build.sh "$board" --quiet) && tests/size/image.py "$board" "$image" || status=$?
-    [ "$status" -ne 77 ] || exit 77
+    status=0
+    said=$(image=$(firmware/build.sh "$board" --quiet) && tests/size/image.py "$board" "$image" 2>&1) || status=$?
+    echo "$said"
+    table+="$(head -n 1 <<<"$said")"$'\n'
+    case $status in
+        0) ;;
+        77) missing=yes ;;
+        *) failed=yes ;;
+    esac
 done
-exit "$status"
+printf '\n%s' "$table"
+[ -z "$failed" ] || exit 1
+[ -z "$missing" ] || exit 77

@@ -93,6 +93,7 @@ install_packages() {
         # From wherever the release itself comes.
         local archive
         archive=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' | awk '$1 == "bookworm" { print $2; exit }')
+        [ -n "$archive" ] || { echo "apt does not say where bookworm comes from"; return 1; }
         echo "deb $archive bookworm-backports main" >/etc/apt/sources.list.d/mote-backports.list
         suite=(-t bookworm-backports)
     fi

@@ -89,13 +89,15 @@ pub(super) fn run(parts: Parts) -> ! {
     esp_alloc::heap_allocator!(#[ram(reclaimed)] size: 64 * 1024);
     esp_alloc::heap_allocator!(size: 32 * 1024);
     esp_rtos::start(TimerGroup::new(parts.timers).timer0, parts.scheduler);
+    // Before anything that could hang.
+    let watchdog = Watchdog::start(parts.rtc);
     let kit = Kit {
         instruments: Instruments::new(parts.thermometer, parts.led),
         nic: Interface::station(),
         radio: Some(Radio::start(parts.wifi)),
         flash: Flash::start(parts.flash),
         entropy: chance(),
-        watchdog: Watchdog::start(parts.rtc),
+        watchdog,
         serial: Serial::start(parts.usb, parts.uart, parts.uart_receive),
         reason: reason(),
     };

@@ -39,7 +39,7 @@ pub(super) async fn listen(mut serial: here::Serial, room: Room) -> ! {
                 trial::run(trial, &room, &mut serial).await;
                 continue;
             }
-            Ok(command) => room.obey(command).await,
+            Ok(command) => room.obey(command),
             Err(complaint) => complaint.as_str(),
         };
         // Whoever does not listen misses it.
@@ -62,22 +62,15 @@ async fn tell_status(serial: &mut here::Serial, room: &Room) {
 
 impl Room {
     /// Does what was asked for, and says what came of it.
-    async fn obey(&self, command: Command<'_>) -> &'static str {
+    fn obey(&self, command: Command<'_>) -> &'static str {
         let done = match command {
             Command::Help => return console::HELP,
-            Command::Wifi(_) | Command::ForgetWifi if !self.desk.has_radio => return "there is no radio on this board",
-            Command::Wifi(_) | Command::ForgetWifi if network::built_in().is_some() => {
-                return "this image was built for one network, and joins no other";
-            }
-            Command::Wifi(network) => {
+            Command::Wifi(network) => self.desk.can_change_network().and_then(|()| {
                 let kept = self.desk.store.save(Key::WIFI, &network.to_bytes());
-                self.desk.network.signal(Some(network));
+                self.desk.network.signal(network);
                 kept
-            }
-            Command::ForgetWifi => {
-                self.desk.network.signal(None);
-                self.desk.store.forget(Key::WIFI)
-            }
+            }),
+            Command::ForgetWifi => self.desk.forget_wifi(),
             Command::TimeServer(Some(server)) if network::time_server(server).is_none() => {
                 return "that is no ADDRESS[:PORT]";
             }

@@ -3,7 +3,7 @@
 use embassy_sync::{blocking_mutex::raw::NoopRawMutex, signal::Signal};
 use embassy_time::{Duration, Timer, with_timeout};
 
-use super::memo;
+use super::{memo, network};
 use crate::{
     board::{Board, Instruments as _, Key, Position, Sensor, Trouble, here},
     milli::Milli,
@@ -25,6 +25,19 @@ pub(crate) struct Desk {
 
 /// A sensor that takes longer does not answer: a bus can hang, and must not take a worker with it.
 const SENSOR_PATIENCE: Duration = Duration::from_secs(2);
+
+impl Desk {
+    /// Is there a radio, and a choice which network it joins?
+    pub(super) fn can_change_network(&self) -> Result<(), Trouble> {
+        if !self.has_radio {
+            Err(Trouble("there is no radio on this board"))
+        } else if network::built_in().is_some() {
+            Err(Trouble("this image was built for one network, and joins no other"))
+        } else {
+            Ok(())
+        }
+    }
+}
 
 impl Board for Desk {
     fn sensors(&self) -> &[Sensor] {
@@ -49,9 +62,7 @@ impl Board for Desk {
     }
 
     fn forget_wifi(&self) -> Result<(), Trouble> {
-        if !self.has_radio {
-            return Err(Trouble("there is no radio on this board"));
-        }
+        self.can_change_network()?;
         self.store.forget(Key::WIFI)
     }
 

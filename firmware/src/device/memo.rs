@@ -34,10 +34,14 @@ unsafe extern "C" {
 
 fn with_memo<R>(look: impl FnOnce(&mut Memo) -> R) -> R {
     critical_section::with(|_| {
-        // SAFETY: the critical section keeps everybody else away. A memo is plain numbers: whatever the memory holds is one,
-        // and its check tells whether it was ever written.
-        let memo = unsafe { (*(&raw const MEMO).cast_mut()).0.get_mut().assume_init_mut() };
-        look(memo)
+        let place = (&raw const MEMO).cast_mut().cast::<Memo>();
+        // SAFETY: the critical section keeps everybody else away. What is read is memory that this program may not have
+        // written, as a device's register is: plain numbers, of which any are a memo, and a check tells whether it is one.
+        let mut memo = unsafe { place.read_volatile() };
+        let seen = look(&mut memo);
+        // SAFETY: as above. Volatile, because a reset may be next.
+        unsafe { place.write_volatile(memo) };
+        seen
     })
 }
 
