@@ -1,6 +1,6 @@
 //! The network: it comes up, goes away, comes back, and tells the time.
 
-use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use core::net::{IpAddr, SocketAddr};
 
 use embassy_futures::{
     join::join,
