@@ -114,6 +114,8 @@ impl Door {
 
 type Shelf = [RefCell<&'static mut [u8]>; BODIES];
 type Place = Site<'static, 'static, App<'static, 'static>>;
+/// No board here has more than one sensor.
+type Sensing = SensorNode<'static, Desk, 1>;
 
 static UPTIME: ConstStaticCell<Uptime> = ConstStaticCell::new(Uptime::new());
 static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
@@ -131,7 +133,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     static DESK: StaticCell<Desk> = StaticCell::new();
     static FACTS: StaticCell<Facts> = StaticCell::new();
     static GUARD: StaticCell<Guard> = StaticCell::new();
-    static AGENT: StaticCell<SensorNode<'static, Desk>> = StaticCell::new();
+    static AGENT: StaticCell<Sensing> = StaticCell::new();
     static APP: StaticCell<App<'static, 'static>> = StaticCell::new();
     static SHELF: StaticCell<Shelf> = StaticCell::new();
     static BODIES: StaticCell<Bodies<'static>> = StaticCell::new();
@@ -233,7 +235,7 @@ async fn wind(node: &'static Node<'static>, guard: &'static Guard) -> ! {
 }
 
 #[embassy_executor::task(pool_size = WORKERS)]
-async fn work(worker: usize, node: &'static Node<'static>, agent: &'static SensorNode<'static, Desk>) -> ! {
+async fn work(worker: usize, node: &'static Node<'static>, agent: &'static Sensing) -> ! {
     node.work(worker, agent).await
 }
 

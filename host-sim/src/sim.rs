@@ -104,7 +104,7 @@ pub async fn run(
     match args.agent {
         AgentName::Sensor => {
             let board: &'static SimBoard = Box::leak(Box::new(SimBoard::new(seed, args.fault)));
-            employ(node, Box::leak(Box::new(SensorNode::new(board))));
+            employ(node, Box::leak(Box::new(SensorNode::<_, 4>::new(board))));
         }
         AgentName::Conformance => employ(node, &Conformance),
     }

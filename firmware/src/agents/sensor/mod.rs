@@ -31,13 +31,11 @@ use crate::{
     milli::Milli,
 };
 
-/// The most sensors that a board may have.
-pub const SENSORS_MAX: usize = 4;
-
-/// The sensor node. Any number of workers may run it at a time.
-pub struct SensorNode<'b, B> {
+/// The sensor node of a board with `SENSORS` sensors or fewer: each takes half a kilobyte, for the readings that are kept.
+/// Any number of workers may run it at a time.
+pub struct SensorNode<'b, B, const SENSORS: usize> {
     board: &'b B,
-    channels: [Channel; SENSORS_MAX],
+    channels: [Channel; SENSORS],
 }
 
 /// What the node knows about one sensor.
@@ -47,18 +45,18 @@ struct Channel {
     offset: Cell<Option<Milli>>,
 }
 
-impl<'b, B: Board> SensorNode<'b, B> {
+impl<'b, B: Board, const SENSORS: usize> SensorNode<'b, B, SENSORS> {
     /// Makes a node of a board.
     ///
     /// # Panics
-    /// If the board has more than [`SENSORS_MAX`] sensors: that is a number to change before it is built.
+    /// If the board has more than `SENSORS` sensors: that is a number to change before it is built.
     pub fn new(board: &'b B) -> Self {
-        assert!(board.sensors().len() <= SENSORS_MAX, "the board has too many sensors");
-        Self { board, channels: [const { Channel { kept: Kept::new(), offset: Cell::new(None) } }; SENSORS_MAX] }
+        assert!(board.sensors().len() <= SENSORS, "the board has too many sensors");
+        Self { board, channels: [const { Channel { kept: Kept::new(), offset: Cell::new(None) } }; SENSORS] }
     }
 }
 
-impl<B: Board> Agent for SensorNode<'_, B> {
+impl<B: Board, const SENSORS: usize> Agent for SensorNode<'_, B, SENSORS> {
     async fn run(&self, task: &mut TaskCx<'_, '_>) -> Result<Done, Stopped> {
         let command = match self.command(task) {
             Ok(command) => command,
@@ -87,7 +85,7 @@ impl<B: Board> Agent for SensorNode<'_, B> {
 }
 
 // What is wanted.
-impl<B: Board> SensorNode<'_, B> {
+impl<B: Board, const SENSORS: usize> SensorNode<'_, B, SENSORS> {
     fn place(&self) -> Place<'_> {
         Place { sensors: self.board.sensors(), actuators: self.board.actuators() }
     }
@@ -170,7 +168,7 @@ const fn on(command: Command, scale: Option<Scale>) -> Command {
 }
 
 // What is done.
-impl<B: Board> SensorNode<'_, B> {
+impl<B: Board, const SENSORS: usize> SensorNode<'_, B, SENSORS> {
     async fn read(&self, task: &mut TaskCx<'_, '_>, sensor: usize, scale: Option<Scale>) -> Result<Done, Stopped> {
         match self.measure(task, sensor).await {
             Ok(reading) => give(task, told_on(reading, scale)).await.map(|()| Done::Completed),

@@ -73,7 +73,7 @@ impl Board for Toy {
 
 fn with_node(test: impl FnOnce(&Bench<'_>, &Toy)) {
     let board = Toy::default();
-    with_agent(PROFILE, &SensorNode::new(&board), |bench| test(bench, &board));
+    with_agent(PROFILE, &SensorNode::<_, 4>::new(&board), |bench| test(bench, &board));
 }
 
 #[track_caller]
@@ -208,7 +208,7 @@ fn calibrates_with_a_question_and_remembers() {
         assert_has(&bench.say("read temperature", ""), &["temperature 20.1 °C"]);
         assert_has(&bench.say("read humidity", ""), &["humidity 45 %"]);
 
-        let restarted = SensorNode::new(board);
+        let restarted = SensorNode::<_, 4>::new(board);
         with_agent(PROFILE, &restarted, |bench| {
             assert_has(&bench.say("read temperature", ""), &["temperature 20.3 °C"]);
         });
