@@ -35,14 +35,29 @@ unsafe extern "C" {
 fn with_memo<R>(look: impl FnOnce(&mut Memo) -> R) -> R {
     critical_section::with(|_| {
         let place = (&raw const MEMO).cast_mut().cast::<Memo>();
+        let mut memo = Memo::EMPTY;
         // SAFETY: the critical section keeps everybody else away. What is read is memory that this program may not have
         // written, as a device's register is: plain numbers, of which any are a memo, and a check tells whether it is one.
-        let mut memo = unsafe { place.read_volatile() };
+        unsafe { copy(place, &mut memo) };
         let seen = look(&mut memo);
-        // SAFETY: as above. Volatile, because a reset may be next.
-        unsafe { place.write_volatile(memo) };
+        // SAFETY: as above.
+        unsafe { copy(&memo, place) };
         seen
     })
+}
+
+/// Word by word, so that nothing is left out even if a reset is next.
+///
+/// # Safety
+/// `from` can be read and `to` can be written.
+#[inline(never)]
+unsafe fn copy(from: *const Memo, to: *mut Memo) {
+    const WORDS: usize = size_of::<Memo>() / size_of::<u32>();
+    const { assert!(WORDS * size_of::<u32>() == size_of::<Memo>() && align_of::<Memo>() == align_of::<u32>()) };
+    for word in 0..WORDS {
+        // SAFETY: within a memo, which is made of words.
+        unsafe { to.cast::<u32>().add(word).write_volatile(from.cast::<u32>().add(word).read_volatile()) };
+    }
 }
 
 /// Why the device started. Once: what was written down is gone then.
