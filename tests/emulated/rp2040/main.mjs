@@ -4,8 +4,9 @@
 //
 // The board's HTTP port is PORT of 127.0.0.1. What it logs (defmt over RTT, for defmt-print) goes to standard output or
 // to the FILE of --rtt, everything else that is to say to standard error. --flash keeps the flash chip in a file. The
-// board's serial console over USB is standard input and error, or the Unix socket of --console. Two signals are for tests
-// of what firmware does in need: SIGUSR1 has the processor hang, SIGUSR2 takes its stack away.
+// board's serial console over USB is standard input and error, or the Unix socket of --console. Three signals are for
+// tests of what firmware does in need: SIGUSR1 has the processor hang, SIGUSR2 takes its stack away, SIGHUP pulls the network
+// cable or plugs it in again.
 
 import { createWriteStream, readFileSync } from 'node:fs';
 import net from 'node:net';
@@ -67,6 +68,7 @@ async function main() {
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => finish(undefined, 0));
   process.on('SIGUSR1', () => pace.happen(() => board.hang()));
   process.on('SIGUSR2', () => pace.happen(() => board.exhaustStack()));
+  process.on('SIGHUP', () => pace.happen(() => board.w5500.togglePlug()));
   pace.happen(() => {});
 }
 

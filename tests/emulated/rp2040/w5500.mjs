@@ -38,6 +38,7 @@ const MODE_MACRAW = 0x04;
 const MODE_FILTER = 0x80;
 const STATUS_MACRAW = 0x42;
 const LINK_UP_100_FULL = 0xbf;
+const LINK_DOWN = 0xb8;
 const VERSION = 4;
 
 // Block select bits of the control phase (2.2.2); 4 * n more for socket n.
@@ -56,6 +57,9 @@ export class W5500 {
   /** Called with the level of the interrupt pin, which is low when there is something to tell. */
   onInterrupt = () => {};
 
+  /** Is the cable in? A reset does not pull it. */
+  #isPlugged = true;
+
   constructor() {
     this.common = new Uint8Array(0x40);
     this.socket = new Uint8Array(0x30);
@@ -64,10 +68,16 @@ export class W5500 {
     this.reset();
   }
 
+  /** Pulls the cable, or plugs it in again. */
+  togglePlug() {
+    this.#isPlugged = !this.#isPlugged;
+    this.common[PHYCFGR] = this.#isPlugged ? LINK_UP_100_FULL : LINK_DOWN;
+  }
+
   /** What the reset pin and the reset bit do. */
   reset() {
     this.common.fill(0);
-    this.common[PHYCFGR] = LINK_UP_100_FULL;
+    this.common[PHYCFGR] = this.#isPlugged ? LINK_UP_100_FULL : LINK_DOWN;
     this.common[VERSIONR] = VERSION;
     this.socket.fill(0);
     this.socket[SN_RXBUF_SIZE] = 2;
@@ -112,6 +122,7 @@ export class W5500 {
 
   /** A frame from the network. Lost where the socket is closed, is not for us, or has no room: as on the wire. */
   receive(frame) {
+    if (!this.#isPlugged) return;
     const { socket, rx } = this;
     if (socket[SN_SR] !== STATUS_MACRAW || !this.#isForUs(frame)) return;
     const size = frame.length + 2;
@@ -238,7 +249,7 @@ export class W5500 {
     for (let index = 0; index < length; index++) frame[index] = this.tx[(from + index) % this.txSize];
     set16(socket, SN_TX_RD, (from + length) & 0xffff);
     socket[SN_IR] |= IR_SEND_OK;
-    if (socket[SN_SR] === STATUS_MACRAW) this.onSend(frame);
+    if (socket[SN_SR] === STATUS_MACRAW && this.#isPlugged) this.onSend(frame);
   }
 
   #empty() {
