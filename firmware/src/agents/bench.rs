@@ -12,6 +12,7 @@ use std::{boxed::Box, format, string::String, sync::Arc, task::Wake, vec::Vec};
 
 use protocol_core::{
     Agent, Engine, Identity, Inbound, Node, Profile, Served, Storage,
+    door::Door,
     time::{Clock, Entropy, Millis, UnixMillis},
 };
 
@@ -21,7 +22,7 @@ pub(crate) fn with_agent<A: Agent>(profile: Profile<'static>, agent: &A, test: i
     let mut entropy = Counter(0);
     let clock = Ticks::default();
     let identity = Identity { profile, url: None, served: Served::ALL };
-    let node = Node::new(Engine::new(&mut *storage, &mut entropy), &clock, identity);
+    let node = Node::new(Engine::new(&mut *storage, &mut entropy), Door::open_to_all(), &clock, identity);
     let workers = (0..WORKERS).map(|worker| Box::pin(work(&node, worker, agent)) as Worker<'_>).collect();
     let bench = Bench { node: &node, workers: RefCell::new(workers), clock: &clock };
     bench.settle();
@@ -45,7 +46,7 @@ pub(crate) struct Bench<'b> {
 impl Bench<'_> {
     /// Sends a request and returns the whole answer, letting as much time pass as it takes.
     pub(crate) fn call(&self, body: &str) -> String {
-        let mut reply = self.node.call(&Inbound { body: body.as_bytes(), ..Inbound::default() });
+        let mut reply = self.node.call(&Inbound { body: body.as_bytes(), ..Inbound::GUEST });
         let mut answer = Vec::new();
         let mut piece = [0; 64];
         loop {

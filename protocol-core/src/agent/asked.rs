@@ -121,10 +121,11 @@ impl<'n, 's> TaskCx<'n, 's> {
     pub fn reference(&self) -> Option<Reference<'n, 's>> {
         let engine = self.node.engine();
         let message = engine.run_message(self.key)?;
+        let owner = engine.slot(self.key)?.owner;
         let key = match engine.items(message).find(engine.pool(), Tag::References) {
             Some(span) => {
                 let named = engine.copy::<SKILL_TEXT_MAX>(span)?;
-                Json::parse(&named).ok()?.items().filter_map(Json::text).find_map(|id| engine.find(id))
+                Json::parse(&named).ok()?.items().filter_map(Json::text).find_map(|id| engine.find(owner, id))
             }
             None => engine.newest_in_context_of(self.key),
         };
