@@ -17,9 +17,9 @@ impl Rate {
 
     /// Microseconds between two permits.
     const fn interval(self) -> u64 {
-        match self.per_second {
-            0 => 0,
-            per_second => 1_000_000 / per_second as u64,
+        match 1_000_000u64.checked_div(self.per_second as u64) {
+            Some(interval) => interval,
+            None => 0,
         }
     }
 }
