@@ -9,6 +9,7 @@ use std::{
 use firmware::{
     agents::{conformance::Conformance, sensor, sensor::SensorNode},
     app::App,
+    http::Names,
     reset::Reason,
     simulated::SplitMix,
     status::{Connection, Facts},
@@ -87,7 +88,7 @@ pub async fn run(
         None => Box::leak(Box::new(System)),
     };
     let clock: &'static Uptime = Box::leak(Box::new(Uptime(Instant::now())));
-    let (engine, settings) = match args.preset {
+    let (engine, mut settings) = match args.preset {
         Preset::Host => (Engine::new(HOST.take(), entropy), Settings::HOST),
         Preset::Pico => (Engine::new(PICO.take(), entropy), Settings::DEVICE),
     };
@@ -96,6 +97,8 @@ pub async fn run(
         AgentName::Conformance => Conformance::PROFILE,
     };
     let url = args.url.clone().map(|url| &*url.leak());
+    // Who tells clients a name has it.
+    settings.names.hosts = url.and_then(Names::host_of).map_or(&[], |host| Box::leak(Box::new([host])));
     let node = Node::new(engine, Door::open_to_all(), clock, Identity { profile, url, served: args.dialects.1 });
     let node: &'static Node<'static> = Box::leak(Box::new(node));
     if let Ok(wall) = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) {
