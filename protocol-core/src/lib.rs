@@ -10,6 +10,8 @@ mod dialect;
 mod encode;
 mod engine;
 mod fmt;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub mod json;
 mod log;
 mod model;

@@ -23,7 +23,7 @@ impl Job {
 /// An answer that is waited for.
 pub(crate) struct Reader {
     used: bool,
-    task: Option<TaskKey>,
+    pub(super) task: Option<TaskKey>,
     waker: Option<Waker>,
     wake_at: Option<Millis>,
 }

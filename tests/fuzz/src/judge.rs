@@ -5,6 +5,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Value, value::RawValue};
 
+use crate::world::{Answer, End};
+
 /// Longest id that is sent back, as it stands in the request.
 const ID_MAX: usize = protocol_core::config::RPC_ID_MAX;
 
@@ -56,6 +58,24 @@ fn find_id(body: &[u8]) -> Option<Value> {
     serde_json::from_str(raw).ok().filter(|id| matches!(id, Value::String(_) | Value::Number(_)))
 }
 
+/// Judges what was read of an answer.
+pub fn answer(answer: &Answer<'_, '_>, id: &Value) {
+    match (answer.is_stream, answer.end) {
+        (false, End::Ended) => drop(document(&answer.bytes, id)),
+        (false, _) => drop(plain(beginning(&answer.bytes))),
+        (true, End::Ended) => stream(&answer.bytes, id, true),
+        (true, _) => stream(beginning(&answer.bytes), id, false),
+    }
+}
+
+/// What was cut off may end in the middle of a character.
+fn beginning(bytes: &[u8]) -> &[u8] {
+    match str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => &bytes[..error.valid_up_to()],
+        _ => bytes,
+    }
+}
+
 /// Judges a whole answer that is one document.
 pub fn document(bytes: &[u8], id: &Value) -> Value {
     let text = plain(bytes);
@@ -64,11 +84,10 @@ pub fn document(bytes: &[u8], id: &Value) -> Value {
 }
 
 /// Judges a stream as far as it came. `is_whole`: it came to its end.
-pub fn stream(bytes: &[u8], id: &Value, is_whole: bool) -> usize {
+pub fn stream(bytes: &[u8], id: &Value, is_whole: bool) {
     let text = plain(bytes);
     let (whole, rest) = text.rfind("\n\n").map_or(("", text), |end| text.split_at(end + 2));
     assert!(!is_whole || rest.is_empty(), "a stream ends in the middle of an event: {text:?}");
-    let mut count = 0;
     for event in whole.split_terminator("\n\n") {
         let mut data = None;
         for line in event.split('\n') {
@@ -84,9 +103,7 @@ pub fn stream(bytes: &[u8], id: &Value, is_whole: bool) -> usize {
         }
         let data = data.unwrap_or_else(|| panic!("an event without data: {text:?}"));
         envelope(data, id);
-        count += 1;
     }
-    count
 }
 
 /// No character that anybody takes for the end of a line, and none that a terminal obeys.

@@ -170,6 +170,13 @@ impl<'n, 's> World<'n, 's> {
         self.settle();
     }
 
+    /// Lets time pass up to the next deadline, without letting anybody run.
+    pub fn advance_to_next_alarm(&mut self) {
+        if let Some(next) = self.clock.next_alarm() {
+            self.clock.set(next);
+        }
+    }
+
     /// Sends a request.
     pub fn call(&self, inbound: &Inbound<'_>) -> Answer<'n, 's> {
         let reply = self.node.call(inbound);
@@ -195,21 +202,25 @@ pub struct Answer<'n, 's> {
 }
 
 impl Answer<'_, '_> {
-    /// Reads what is there, through a window of so many bytes. False if there was nothing.
-    pub fn read(&mut self, window: usize) -> bool {
-        let mut buffer = [0; 512];
-        let buffer = &mut buffer[..window.clamp(1, 512)];
-        let before = self.bytes.len();
-        while let Some(reply) = &mut self.reply {
-            match reply.poll_fill(&mut Context::from_waker(Waker::noop()), buffer) {
-                Poll::Pending => break,
-                Poll::Ready(Ok(0)) => self.close(End::Ended),
-                Poll::Ready(Ok(n)) => self.bytes.extend_from_slice(&buffer[..n]),
-                Poll::Ready(Err(_)) => self.close(End::Broken),
-            }
+    /// Reads what is there, through a window of so many bytes.
+    pub fn read(&mut self, window: usize) {
+        while self.read_once(window) {
             assert!(self.bytes.len() < 1 << 22, "an answer without an end");
         }
-        self.bytes.len() > before
+    }
+
+    /// Reads so many bytes at the most. False if there is nothing yet, or nothing any more.
+    pub fn read_once(&mut self, window: usize) -> bool {
+        let mut buffer = [0; 512];
+        let buffer = &mut buffer[..window.clamp(1, 512)];
+        let Some(reply) = &mut self.reply else { return false };
+        match reply.poll_fill(&mut Context::from_waker(Waker::noop()), buffer) {
+            Poll::Pending => return false,
+            Poll::Ready(Ok(0)) => self.close(End::Ended),
+            Poll::Ready(Ok(n)) => self.bytes.extend_from_slice(&buffer[..n]),
+            Poll::Ready(Err(_)) => self.close(End::Broken),
+        }
+        true
     }
 
     fn close(&mut self, end: End) {

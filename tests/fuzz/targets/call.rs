@@ -37,7 +37,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
         wait(world, &mut open);
         for (answer, id, _) in &open {
-            judge_answer(answer, id);
+            judge::answer(answer, id);
         }
         drop(open);
         assert_eq!(world.node.limits().readers_used, 0, "a reader's place is lost");
@@ -60,15 +60,6 @@ fn wait<'n>(world: &mut World<'n, '_>, open: &mut [(Answer<'n, '_>, Value, usize
         world.advance(20_000);
     }
     read(open);
-}
-
-fn judge_answer(answer: &Answer<'_, '_>, id: &Value) {
-    match (answer.is_stream, answer.end) {
-        (false, End::Ended) => drop(judge::document(&answer.bytes, id)),
-        (false, End::Open) => assert!(answer.bytes.iter().all(|byte| *byte == b' '), "half a document"),
-        (false, End::Broken) => {}
-        (true, end) => drop(judge::stream(&answer.bytes, id, end == End::Ended)),
-    }
 }
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {

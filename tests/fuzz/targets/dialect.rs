@@ -8,7 +8,7 @@ use mote_fuzz::{
     input::{BETWEEN, METHODS},
     judge,
     mutate::mutate,
-    world::{End, with_world},
+    world::with_world,
 };
 use protocol_core::Inbound;
 
@@ -32,11 +32,7 @@ fuzz_target!(|bytes: &[u8]| {
             open.push((answer, id));
         }
         for (answer, id) in &open {
-            match (answer.is_stream, answer.end) {
-                (false, End::Ended) => drop(judge::document(&answer.bytes, id)),
-                (false, _) => {}
-                (true, end) => drop(judge::stream(&answer.bytes, id, end == End::Ended)),
-            }
+            judge::answer(answer, id);
         }
     });
 });

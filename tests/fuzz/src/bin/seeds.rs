@@ -1,6 +1,6 @@
 //! Makes the corpora to start from: `seeds FOLDER` writes a folder for each target, and a dictionary for each language.
 //!
-//! Everything comes from the golden files, so nothing is stored twice.
+//! Texts come from the golden files, so nothing is stored twice.
 
 use std::{
     collections::BTreeSet,
@@ -12,7 +12,7 @@ use mote_fuzz::{
     input::{self, BETWEEN, METHODS},
     mutate::NAMES,
 };
-use mote_tests::corpus;
+use mote_tests::{corpus, random::Random};
 use serde_json::Value;
 
 fn main() -> io::Result<()> {
@@ -39,6 +39,13 @@ fn main() -> io::Result<()> {
         "dialect",
         conversations.iter().map(|requests| calls(requests)).chain(requests.iter().filter_map(|body| call(body))),
     )?;
+
+    // What these read is no text: any bytes are operations.
+    let mut random = Random::new(1);
+    for target in ["engine", "log"] {
+        let inputs = (0..64).map(|number| (0..8 * (number + 1)).map(|_| random.number() as u8).collect());
+        put(&folder, target, inputs)?;
+    }
 
     let mut words: BTreeSet<String> = NAMES.iter().map(|name| (*name).to_owned()).collect();
     for body in &requests {
