@@ -112,6 +112,7 @@ mod tests {
     use super::*;
     use crate::{
         dialect::Served,
+        door::Door,
         engine::Storage,
         model::{Profile, TaskState},
         node::{Identity, Inbound, Node},
@@ -150,10 +151,10 @@ mod tests {
             skills: &[],
         };
         let identity = Identity { profile, url: None, served: Served::ALL };
-        let node = Node::new(Engine::new(&mut storage, &mut entropy), &Fixed, identity);
+        let node = Node::new(Engine::new(&mut storage, &mut entropy), Door::open_to_all(), &Fixed, identity);
         let mut marks = [false; 12];
         node.check(&mut marks);
-        let reply = node.call(&Inbound { body: SEND, ..Inbound::default() });
+        let reply = node.call(&Inbound { body: SEND, ..Inbound::GUEST });
         node.check(&mut marks);
         let key = node.engine().poll_job(0, Waker::noop()).unwrap();
         node.check(&mut marks);

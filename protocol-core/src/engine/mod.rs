@@ -9,6 +9,7 @@
 
 #[cfg(any(test, fuzzing))]
 mod check;
+mod credential;
 mod list;
 mod read;
 mod retain;
@@ -20,7 +21,7 @@ mod write;
 
 pub(crate) use list::Page;
 pub(crate) use read::{Cursor, Snapshot};
-pub(crate) use send::{Manners, Sent};
+pub(crate) use send::{Manners, Sender, Sent};
 use slot::{List, Slots};
 pub(crate) use slot::{Slot, TaskKey};
 pub use storage::{Limits, Storage};
@@ -30,6 +31,7 @@ pub use write::Piece;
 pub(crate) use write::{Chunk, Refused};
 
 use crate::{
+    door::Allowance,
     log::{Pool, Stamp},
     time::{Entropy, Millis, UnixMillis},
 };
@@ -53,6 +55,8 @@ pub struct Engine<'s> {
     armed: Option<Millis>,
     /// Blocks one task may have.
     share: u32,
+    /// What one caller may have.
+    allowance: Allowance,
 }
 
 impl<'s> Engine<'s> {
@@ -77,7 +81,17 @@ impl<'s> Engine<'s> {
             timer: None,
             armed: None,
             share,
+            allowance: Allowance::UNLIMITED,
         }
+    }
+
+    /// Tells what one caller may have.
+    pub(crate) const fn set_allowance(&mut self, allowance: Allowance) {
+        self.allowance = allowance;
+    }
+
+    pub(crate) const fn allowance(&self) -> &Allowance {
+        &self.allowance
     }
 
     /// Tells what time it is: `now` since boot is `wall`.

@@ -10,6 +10,8 @@ const HAS_LAST_EVENT_ID: u8 = 2;
 const PAUSES: u8 = 4;
 const HANGS_UP: u8 = 8;
 const NARROW: u8 = 16;
+/// The number of the caller stands in the bits from here on.
+const CALLER_AT: u32 = 5;
 
 /// One request of a conversation.
 #[derive(Debug)]
@@ -17,6 +19,8 @@ pub struct Sent<'a> {
     pub version: Option<&'a str>,
     pub last_event_id: Option<&'a str>,
     pub body: &'a [u8],
+    /// Who calls, see `World::caller`.
+    pub caller: u8,
     /// Milliseconds that pass behind it.
     pub pause: u64,
     /// The client goes away before the answer has ended.
@@ -44,6 +48,7 @@ impl<'a> Sent<'a> {
             version,
             last_event_id,
             body: rest,
+            caller: flags >> CALLER_AT,
             pause: if flags & PAUSES == 0 { 0 } else { 2000 },
             hangs_up: flags & HANGS_UP != 0,
             window: if flags & NARROW == 0 { 512 } else { 7 },

@@ -19,6 +19,7 @@ use mote_tests::{
 };
 use protocol_core::{
     Engine, Identity, Inbound, Node, Profile, Reply, Served, Storage,
+    door::{Address, Allowance, Caller, Classes, Credential, Door, DoorStorage, Principal, Rate},
     time::{Clock, Entropy, Millis},
 };
 
@@ -108,6 +109,19 @@ const PATIENCE: usize = 200_000;
 /// What the golden files' worlds take: any media type, so that no message is refused for it.
 const OPEN: Profile<'static> = Profile { input_modes: &["*/*"], output_modes: &["*/*"], ..PROFILE };
 
+/// Somebody who may do everything, and somebody who may only look. The door is open to guests, too.
+const KNOWN: [(&str, &str, &str); 2] =
+    [("anna", "read+act+operator", "annas-first-token"), ("ben", "read", "bens-first-token!")];
+
+/// Little enough to be used up.
+const ALLOWANCE: Allowance = Allowance {
+    principal: Rate { per_second: 10, burst: 12 },
+    tasks: 3,
+    readers: 3,
+    blocking: Millis(30_000),
+    ..Allowance::UNLIMITED
+};
+
 /// Makes a world with that much room, and lets `play` play in it.
 pub fn with_world<const TASKS: usize, const BLOCKS: usize, const WORKERS: usize, const READERS: usize>(
     play: impl for<'n, 's> FnOnce(&mut World<'n, 's>),
@@ -116,7 +130,14 @@ pub fn with_world<const TASKS: usize, const BLOCKS: usize, const WORKERS: usize,
     let mut entropy = Counting(0);
     let clock = VirtualClock::default();
     let identity = Identity { profile: OPEN, url: None, served: Served::ALL };
-    let node = Node::new(Engine::new(&mut storage, &mut entropy), &clock, identity);
+    let mut visitors = DoorStorage::<2, 1>::new();
+    let mut door = Door::new(&mut visitors, ALLOWANCE);
+    door.set_open(true);
+    for (name, classes, token) in KNOWN {
+        let principal = Principal::new(name, Classes::parse(classes).expect("classes"), token).expect("a principal");
+        door.know(principal).expect("there is room");
+    }
+    let node = Node::new(Engine::new(&mut storage, &mut entropy), door, &clock, identity);
     node.handle_wall_time(BEGINNING);
     let mut world = World { node: &node, clock: &clock, running: Vec::new() };
     for worker in 0..WORKERS {
@@ -175,6 +196,17 @@ impl<'n, 's> World<'n, 's> {
         if let Some(next) = self.clock.next_alarm() {
             self.clock.set(next);
         }
+    }
+
+    /// One of those who come: a guest, those who are known, and one with a wrong token.
+    pub fn caller(&self, number: u8) -> Option<Caller> {
+        let token = match number % 4 {
+            0 => return Some(Caller::GUEST),
+            1 => KNOWN[0].2,
+            2 => KNOWN[1].2,
+            _ => "nobody",
+        };
+        self.node.admit(Address::default(), Some(Credential { name: None, token: token.as_bytes() })).ok()
     }
 
     /// Sends a request.

@@ -19,10 +19,11 @@ fuzz_target!(|bytes: &[u8]| {
         let mut open = Vec::new();
         for sent in bytes.split(|byte| *byte == BETWEEN).filter_map(Sent::parse).take(MOST) {
             let inbound = Inbound {
+                caller: world.caller(sent.caller),
                 version: sent.version,
                 last_event_id: sent.last_event_id,
                 body: sent.body,
-                ..Inbound::default()
+                ..Inbound::GUEST
             };
             let id = judge::id_of(sent.body);
             let answer = world.call(&inbound);

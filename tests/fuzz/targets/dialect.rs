@@ -24,7 +24,7 @@ fuzz_target!(|bytes: &[u8]| {
             body.extend_from_slice(params);
             body.push(b'}');
             let id = judge::id_of(&body);
-            let mut answer = world.call(&Inbound { version, body: &body, ..Inbound::default() });
+            let mut answer = world.call(&Inbound { version, body: &body, ..Inbound::GUEST });
             world.settle();
             answer.read(512);
             world.advance(100);

@@ -100,7 +100,8 @@ fn operate<'n, 's>(world: &mut World<'n, 's>, open: &mut Open<'n, 's>, what: u8,
             return;
         }
     };
-    let inbound = Inbound { last_event_id: last_event_id.as_deref(), body: body.as_bytes(), ..Inbound::default() };
+    let caller = world.caller(what >> 6);
+    let inbound = Inbound { caller, last_event_id: last_event_id.as_deref(), body: body.as_bytes(), ..Inbound::GUEST };
     open.push((world.call(&inbound), judge::id_of(body.as_bytes())));
 }
 
