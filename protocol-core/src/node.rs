@@ -93,6 +93,12 @@ impl<'s> Node<'s> {
         self.engine().limits()
     }
 
+    /// Asserts that the engine is in order, see [`Engine::check`].
+    #[cfg(any(test, fuzzing))]
+    pub fn check(&self, marks: &mut [bool]) {
+        self.engine().check(marks);
+    }
+
     /// A short borrow of the engine. Nobody holds one across an `await`, so it is always free.
     // One way to panic instead of forty.
     #[inline(never)]
