@@ -28,7 +28,7 @@ until grep -q '^ready ' "$log"; do
 done
 grep -E 'INFO|^ready' "$log"
 
-"$command" "http://127.0.0.1:$port" "$@"
+"$command" "$(sed -n 's/^ready //p' "$log")" "$@"
 status=$?
 if grep -qE 'ERROR|panic|WARN.*started because of' "$log"; then
     echo "the board complains:"
