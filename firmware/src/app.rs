@@ -40,7 +40,7 @@ impl<'s> Service for App<'_, 's> {
 
     fn call<'a>(&'a self, call: Call<'_>) -> (Head, Answer<'a, 's>) {
         let Call { version, extensions, last_event_id, body } = call;
-        let reply = self.node.call(&Inbound { version, extensions, last_event_id, body });
+        let reply = self.node.call(&Inbound { version, extensions, last_event_id, body, ..Inbound::GUEST });
         let kind = if reply.is_stream() { Kind::EventStream } else { Kind::Json };
         (Head { status: 200, kind, retry_after_secs: reply.retry_after() }, Answer::Reply(reply))
     }

@@ -18,6 +18,7 @@ use embassy_time::{Duration, Instant, Timer, with_timeout};
 use picoserve::time::EmbassyTimer;
 use protocol_core::{
     Engine, Identity, Node, Served, Storage,
+    door::Door,
     time::{Clock, Entropy, Millis},
 };
 use static_cell::{ConstStaticCell, StaticCell};
@@ -167,7 +168,8 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         time_server: Signal::new(),
     });
     let identity = Identity { profile: sensor::PROFILE, url: None, served: Served::ALL };
-    let node = NODE.init_with(|| Node::new(Engine::new(MEMORY.take(), entropy), UPTIME.take(), identity));
+    let node =
+        NODE.init_with(|| Node::new(Engine::new(MEMORY.take(), entropy), Door::open_to_all(), UPTIME.take(), identity));
     let agent = AGENT.init_with(|| SensorNode::new(desk));
     let shelf = SHELF.init(ROOMS.take().each_mut().map(|room| RefCell::new(&mut room[..])));
     let bodies = BODIES.init_with(|| Bodies::new(shelf));

@@ -126,7 +126,7 @@ mod tests {
     extern crate std;
     use std::{string::String, vec::Vec};
 
-    use protocol_core::{Engine, Identity, Served, Storage, time::Clock};
+    use protocol_core::{Engine, Identity, Served, Storage, door::Door, time::Clock};
 
     use super::*;
     use crate::{
@@ -147,7 +147,7 @@ mod tests {
         let mut storage = Storage::<2, 8, 1, 1>::new();
         let mut chance = SplitMix::new(1);
         let identity = Identity { profile: sensor::PROFILE, url: None, served: Served::ALL };
-        let node = Node::new(Engine::new(&mut storage, &mut chance), &Late, identity);
+        let node = Node::new(Engine::new(&mut storage, &mut chance), Door::open_to_all(), &Late, identity);
         node.handle_wall_time(UnixMillis(1_767_225_600_000));
         let mut status = Status::new(&node, facts);
         let mut all = Vec::new();

@@ -15,6 +15,7 @@ use firmware::{
 };
 use protocol_core::{
     Agent, Engine, Identity, Node, Storage,
+    door::Door,
     time::{Clock, Entropy, Millis, UnixMillis},
 };
 use static_cell::ConstStaticCell;
@@ -95,7 +96,7 @@ pub async fn run(
         AgentName::Conformance => Conformance::PROFILE,
     };
     let url = args.url.clone().map(|url| &*url.leak());
-    let node = Node::new(engine, clock, Identity { profile, url, served: args.dialects.1 });
+    let node = Node::new(engine, Door::open_to_all(), clock, Identity { profile, url, served: args.dialects.1 });
     let node: &'static Node<'static> = Box::leak(Box::new(node));
     if let Ok(wall) = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) {
         node.handle_wall_time(UnixMillis(wall.as_millis() as u64));

@@ -7,6 +7,7 @@
 mod agent;
 pub mod config;
 mod dialect;
+pub mod door;
 mod encode;
 mod engine;
 mod fmt;

@@ -8,17 +8,22 @@ use core::{
 
 use crate::{
     dialect::{self, Choice, Dialect, Method, Served},
+    door::{Address, Caller, Classes, Credential, Door, Turned},
     encode::Encoder,
-    engine::{self, Cursor, Engine, Page, TaskKey},
-    model::{Call, Fault, FaultKind, History, Profile, Respond, SendCall},
+    engine::{self, Cursor, Engine, Page, Sender, TaskKey},
+    model::{Access, Call, Fault, FaultKind, History, Profile, Respond, SendCall},
     reply::{Opening, Place, Reply, Until},
     rpc::{self, Envelope},
     time::{Clock, HttpDate, Millis, UnixMillis},
 };
 
 /// A request as it came in over HTTP.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Inbound<'b> {
+    /// Who calls, as [`Node::admit`] has it. A stranger is told in its dialect that it must say who it is.
+    pub caller: Option<Caller>,
+    /// The `Host` it asked for.
+    pub host: Option<&'b str>,
     /// `A2A-Version`.
     pub version: Option<&'b str>,
     /// `A2A-Extensions`. None is implemented yet, and none is required, so all of them are passed over.
@@ -27,6 +32,18 @@ pub struct Inbound<'b> {
     pub last_event_id: Option<&'b str>,
     /// The body.
     pub body: &'b [u8],
+}
+
+impl Inbound<'_> {
+    /// A guest's, with nothing in it yet.
+    pub const GUEST: Self = Self {
+        caller: Some(Caller::GUEST),
+        host: None,
+        version: None,
+        extensions: None,
+        last_event_id: None,
+        body: b"",
+    };
 }
 
 /// What a device says about itself, and whom it speaks to.
@@ -43,14 +60,16 @@ pub struct Identity<'s> {
 /// The engine and what everybody around it shares. No borrow of the engine outlives a call.
 pub struct Node<'s> {
     engine: RefCell<Engine<'s>>,
+    door: RefCell<Door<'s>>,
     clock: &'s dyn Clock,
     pub(crate) identity: Identity<'s>,
 }
 
 impl<'s> Node<'s> {
     /// Puts a node together.
-    pub fn new(engine: Engine<'s>, clock: &'s dyn Clock, identity: Identity<'s>) -> Self {
-        Self { engine: RefCell::new(engine), clock, identity }
+    pub fn new(mut engine: Engine<'s>, door: Door<'s>, clock: &'s dyn Clock, identity: Identity<'s>) -> Self {
+        engine.set_allowance(*door.allowance());
+        Self { engine: RefCell::new(engine), door: RefCell::new(door), clock, identity }
     }
 
     /// Milliseconds since boot.
@@ -78,6 +97,20 @@ impl<'s> Node<'s> {
     #[inline(never)]
     pub(crate) fn engine(&self) -> RefMut<'_, Engine<'s>> {
         self.engine.borrow_mut()
+    }
+
+    /// A short borrow of the door, to let somebody in or to change who is known. Nobody holds one across an `await`.
+    #[inline(never)]
+    pub fn door(&self) -> RefMut<'_, Door<'s>> {
+        self.door.borrow_mut()
+    }
+
+    /// Somebody comes to the door.
+    ///
+    /// # Errors
+    /// If it is not let in.
+    pub fn admit(&self, address: Address, credential: Option<Credential<'_>>) -> Result<Caller, Turned> {
+        self.door().admit(self.now(), address, credential)
     }
 
     /// Wakes whoever waits for the clock. `sleep` returns at the given time, or later.
@@ -122,11 +155,7 @@ impl<'s> Node<'s> {
         let (dialect, method) = match dialect::select(served, &method, inbound.version) {
             Ok(Choice::One(dialect, method)) => (dialect, method),
             Ok(Choice::ByTask(otherwise, method)) => {
-                let named = envelope.params.member("id").and_then(|id| id.text());
-                let engine = self.engine();
-                let birth =
-                    named.and_then(|id| engine.find(id)).and_then(|key| engine.slot(key)).map(|slot| slot.birth);
-                let chosen = match birth {
+                let chosen = match self.birth(inbound.caller, &envelope) {
                     Some(birth) => dialect::of_task(served, birth, otherwise, method),
                     None if !envelope.has_version => dialect::of_bare(served, otherwise, method),
                     None => otherwise,
@@ -136,7 +165,16 @@ impl<'s> Node<'s> {
             Err((dialect, fault)) => return Reply::fault(self, envelope.id, dialect, fault, false),
         };
         crate::fmt::debug!("{} in {}", envelope.method.escaped(), dialect.name());
-        match self.answer(dialect, method, &envelope, inbound) {
+        let caller = match self.let_through(inbound.caller) {
+            Ok(caller) => caller,
+            // Who is not let through gets a plain answer: its HTTP status is what counts.
+            Err((fault, retry_after)) => {
+                let mut refused = Reply::fault(self, envelope.id, dialect, fault, false);
+                refused.retry_after = retry_after;
+                return refused;
+            }
+        };
+        match self.answer(caller, dialect, method, &envelope, inbound) {
             Ok(opening) => Reply::new(self, envelope.id, dialect, opening),
             Err(fault) => {
                 let as_event = method.is_stream() && dialect.manners.errors_as_events;
@@ -145,8 +183,32 @@ impl<'s> Node<'s> {
         }
     }
 
+    /// The dialect that made the task which a request is about.
+    fn birth(&self, caller: Option<Caller>, envelope: &Envelope<'_>) -> Option<u8> {
+        let id = envelope.params.member("id")?.text()?;
+        let engine = self.engine();
+        let key = engine.find(caller?.owner, id)?;
+        engine.slot(key).map(|slot| slot.birth)
+    }
+
+    /// Whether somebody may call at all, and now. If not, why, and when again.
+    fn let_through(&self, caller: Option<Caller>) -> Result<Caller, (Fault, Option<u16>)> {
+        let caller = caller.ok_or((STRANGER, None))?;
+        if !caller.classes.has(Access::Read) {
+            return Err((MAY_NOT_READ, None));
+        }
+        match self.door().count_call(self.now(), caller) {
+            Ok(()) => Ok(caller),
+            Err(Turned::TooOften { retry_after_secs }) => {
+                Err((Fault::new(FaultKind::TooOften), Some(retry_after_secs)))
+            }
+            Err(Turned::Unknown) => Err((STRANGER, None)),
+        }
+    }
+
     fn answer(
         &self,
+        caller: Caller,
         dialect: &'static Dialect,
         method: Method,
         envelope: &Envelope<'_>,
@@ -156,42 +218,46 @@ impl<'s> Node<'s> {
             return Err(rpc::invalid("jsonrpc", "is missing"));
         }
         match (dialect.decode)(method, envelope.params)? {
-            Call::Send(call) => self.send(dialect, &call),
+            Call::Send(call) => self.send(caller, dialect, &call),
             Call::Get { id, history } => {
                 let engine = self.engine();
-                let key = engine.find(id).ok_or(NO_TASK)?;
+                let key = engine.find(caller.owner, id).ok_or(NO_TASK)?;
                 let encoder = Encoder::task(rpc::RESULT, dialect.shapes.task, engine.snapshot(key), history);
                 Ok(Opening::document(encoder))
             }
             Call::List(filter) => {
-                let page = Page::new(&self.engine(), &filter);
+                let page = Page::new(&self.engine(), caller.owner, &filter);
                 Ok(Opening::document(Encoder::page(rpc::RESULT, dialect.shapes.list, page)))
             }
             Call::Cancel { id } => {
                 let mut engine = self.engine();
-                let key = engine.find(id).ok_or(NO_TASK)?;
+                let key = engine.find(caller.owner, id).ok_or(NO_TASK)?;
                 engine.handle_cancel(self.now(), key)?;
                 let snapshot = engine.snapshot(key);
                 let encoder = Encoder::task(rpc::RESULT, dialect.shapes.task, snapshot, dialect.manners.history);
                 Ok(Opening::document(encoder))
             }
             Call::Subscribe { id, history } => {
-                let key = self.engine().find(id).ok_or(NO_TASK)?;
+                let key = self.engine().find(caller.owner, id).ok_or(NO_TASK)?;
                 let seen = inbound.last_event_id.and_then(|seen| seen.trim_ascii().parse().ok());
                 self.subscribe(dialect, key, seen, history)
             }
             Call::PushConfig => Err(Fault::new(FaultKind::PushNotSupported)),
-            Call::ExtendedCard => Err(Fault::new(FaultKind::ExtendedCardNotConfigured)),
+            Call::ExtendedCard if self.door().is_open() => Err(Fault::new(FaultKind::ExtendedCardNotConfigured)),
+            Call::ExtendedCard => {
+                let host = inbound.host.unwrap_or("localhost");
+                Ok(Opening::document(Encoder::card(rpc::RESULT, dialect::CARD, host, caller.classes)))
+            }
         }
     }
 
-    fn send(&self, dialect: &Dialect, call: &SendCall<'_>) -> Result<Opening<'_, 's>, Fault> {
+    fn send(&self, caller: Caller, dialect: &Dialect, call: &SendCall<'_>) -> Result<Opening<'_, 's>, Fault> {
         let mut engine = self.engine();
-        if !engine.has_free_reader() {
-            return Err(NO_READER);
-        }
-        let sent = engine.handle_send(self.now(), &self.identity.profile, call, dialect.task_manners())?;
-        let reader = Place::new(self, engine.handle_reader(sent.key).ok_or(NO_READER)?);
+        engine.check_reader(caller.owner)?;
+        let sender = Sender { caller, profile: &self.identity.profile, door: &self.door() };
+        let sent = engine.handle_send(self.now(), &sender, call, dialect.task_manners())?;
+        let reader = Place::new(self, engine.handle_reader(sent.key)?);
+        let patience_ends = self.now().after(engine.allowance().blocking);
         drop(engine);
         let until = match call.respond {
             Respond::Stream => {
@@ -203,7 +269,7 @@ impl<'s> Node<'s> {
             Respond::SettledOrSlow => Until::SettledOrSlow,
             Respond::Now => Until::Known,
         };
-        Ok(Opening::waiting(reader, sent, until, call.history))
+        Ok(Opening::waiting(reader, sent, until, call.history, patience_ends))
     }
 
     fn subscribe(
@@ -225,7 +291,7 @@ impl<'s> Node<'s> {
         if ended && !has_unseen && !dialect.manners.shows_ended {
             return Err(Fault::because(FaultKind::TaskEnded, "there is nothing to subscribe to"));
         }
-        let reader = Place::new(self, engine.handle_reader(key).ok_or(NO_READER)?);
+        let reader = Place::new(self, engine.handle_reader(key)?);
         drop(engine);
         let (cursor, is_shown) = match seen {
             Some(seen) => (Cursor::behind(seen), false),
@@ -243,7 +309,16 @@ impl<'s> Node<'s> {
 
     /// The card, for a client that reached us as `host`.
     pub fn card(&self, host: &str) -> Reply<'_, 's> {
-        Reply::card(self, host)
+        Reply::card(self, host, Classes::NONE)
+    }
+
+    /// The card with all that somebody who is known may use. An open door has no other card than the public one.
+    ///
+    /// # Errors
+    /// If the caller may not see it.
+    pub fn extended_card(&self, host: &str, caller: Caller) -> Result<Reply<'_, 's>, Turned> {
+        self.door().count_call(self.now(), caller)?;
+        Ok(Reply::card(self, host, caller.classes))
     }
 
     /// A number that changes when the card does.
@@ -266,4 +341,5 @@ impl<'s> Node<'s> {
 }
 
 const NO_TASK: Fault = Fault::new(FaultKind::TaskNotFound);
-const NO_READER: Fault = Fault::busy("too many answers are being waited for");
+const STRANGER: Fault = Fault::because(FaultKind::Unauthenticated, "send a token, the card says how");
+const MAY_NOT_READ: Fault = Fault::because(FaultKind::Forbidden, "this needs the access class read");

@@ -8,6 +8,7 @@ use core::{
 use crate::{
     config::KEEPALIVE,
     dialect::{CARD, Dialect},
+    door::Classes,
     encode::{Encoder, Ops, Scene},
     engine::{Cursor, Engine, ReaderKey, Sent, Snapshot, TaskKey},
     json::Json,
@@ -48,6 +49,8 @@ pub struct Reply<'n, 's> {
     id: RpcId,
     dialect: &'static Dialect,
     fault: Option<Fault>,
+    /// Seconds after which a client that asked too often may ask again.
+    pub(crate) retry_after: Option<u16>,
     reader: Option<Place<'n, 's>>,
     /// When to say that we are still here.
     keepalive_at: Millis,
@@ -63,6 +66,8 @@ enum Stage {
         sent: Sent,
         until: Until,
         history: History,
+        /// Who waits longer than this gets what there is.
+        patience_ends: Millis,
     },
     /// A stream between two events: behind `cursor`, begun when the newest stamp was `begun`.
     Between(Stream),
@@ -98,8 +103,14 @@ impl<'n, 's> Opening<'n, 's> {
     }
 
     /// With a wait.
-    pub(crate) fn waiting(reader: Place<'n, 's>, sent: Sent, until: Until, history: History) -> Self {
-        Self { stage: Stage::Waiting { sent, until, history }, reader: Some(reader), is_stream: false }
+    pub(crate) fn waiting(
+        reader: Place<'n, 's>,
+        sent: Sent,
+        until: Until,
+        history: History,
+        patience_ends: Millis,
+    ) -> Self {
+        Self { stage: Stage::Waiting { sent, until, history, patience_ends }, reader: Some(reader), is_stream: false }
     }
 
     /// With the first event of a stream: what the task looked like at `begun`, if the dialect shows that, then what
@@ -126,7 +137,17 @@ impl<'n, 's> Reply<'n, 's> {
     ) -> Self {
         let Opening { stage, reader, is_stream } = opening;
         let keepalive_at = node.now().after(KEEPALIVE);
-        Self { node, id: rpc::id_of(id), dialect, fault: None, reader, keepalive_at, is_stream, stage }
+        Self {
+            node,
+            id: rpc::id_of(id),
+            dialect,
+            fault: None,
+            retry_after: None,
+            reader,
+            keepalive_at,
+            is_stream,
+            stage,
+        }
     }
 
     pub(crate) fn fault(
@@ -142,9 +163,9 @@ impl<'n, 's> Reply<'n, 's> {
         Self { fault: Some(fault), is_stream: as_event, ..Self::new(node, id, dialect, opening) }
     }
 
-    pub(crate) fn card(node: &'n Node<'s>, host: &str) -> Self {
+    pub(crate) fn card(node: &'n Node<'s>, host: &str, classes: Classes) -> Self {
         let dialect = crate::dialect::fallback(node.identity.served, None);
-        Self::new(node, None, dialect, Opening::document(Encoder::card(CARD, host)))
+        Self::new(node, None, dialect, Opening::document(Encoder::card(CARD, &[], host, classes)))
     }
 
     /// Whether this is a stream of events; if not, it is one JSON document.
@@ -154,7 +175,16 @@ impl<'n, 's> Reply<'n, 's> {
 
     /// Seconds after which a client that was refused for lack of room may try again.
     pub fn retry_after(&self) -> Option<u16> {
-        self.fault.filter(|fault| fault.kind == FaultKind::Busy).map(|_| 1)
+        self.retry_after.or_else(|| self.fault.filter(|fault| fault.kind == FaultKind::Busy).map(|_| 1))
+    }
+
+    /// The HTTP status: 200 for nearly everything, errors included, because clients throw away the body of anything else.
+    pub fn status(&self) -> u16 {
+        match self.fault.map(|fault| fault.kind) {
+            Some(FaultKind::Unauthenticated) => 401,
+            Some(FaultKind::Forbidden) => 403,
+            _ => 200,
+        }
     }
 
     /// Writes the next bytes; 0 at the end. Waits if there are none yet.
@@ -193,7 +223,13 @@ impl<'n, 's> Reply<'n, 's> {
                     }
                     return Poll::Ready(Ok(written));
                 }
-                Stage::Waiting { sent, until, history } => self.when_settled(&engine, sent, until, history),
+                Stage::Waiting { sent, until, history, patience_ends } => {
+                    let is_over = node.now() >= patience_ends;
+                    if is_over {
+                        engine.commit(sent.key);
+                    }
+                    (is_over || self.is_due(&engine, sent, until)) && self.answer(&engine, sent, history)
+                }
                 Stage::Between(stream) => match self.next_event(&engine, stream) {
                     Some(next) => {
                         self.stage = next;
@@ -208,7 +244,11 @@ impl<'n, 's> Reply<'n, 's> {
             let now = node.now();
             if now < self.keepalive_at {
                 if let Some(reader) = &self.reader {
-                    engine.wait_for_record(reader.key, self.keepalive_at, cx.waker());
+                    let patience_ends = match self.stage {
+                        Stage::Waiting { patience_ends, .. } => patience_ends,
+                        _ => self.keepalive_at,
+                    };
+                    engine.wait_for_record(reader.key, self.keepalive_at.min(patience_ends), cx.waker());
                 }
                 return Poll::Pending;
             }
@@ -233,6 +273,7 @@ impl<'n, 's> Reply<'n, 's> {
             fault: self.fault.as_ref(),
             url: identity.url,
             serves: identity.served,
+            is_guarded: !self.node.door().is_open(),
         };
         let (encoder, then) = match &mut self.stage {
             Stage::Document(encoder) => (encoder, None),
@@ -254,11 +295,8 @@ impl<'n, 's> Reply<'n, 's> {
         }
     }
 
-    /// Goes on to the answer if it can be given. False if not.
-    fn when_settled(&mut self, engine: &Engine<'_>, sent: Sent, until: Until, history: History) -> bool {
-        if !self.is_due(engine, sent, until) {
-            return false;
-        }
+    /// Goes on to the answer.
+    fn answer(&mut self, engine: &Engine<'_>, sent: Sent, history: History) -> bool {
         let shapes = &self.dialect.shapes;
         self.stage = if engine.slot(sent.key).is_none() {
             self.gone(rpc::ERROR)

@@ -14,6 +14,7 @@ use std::{rc::Rc, sync::Arc, task::Wake};
 
 use protocol_core::{
     Access, Agent, Engine, Identity, Inbound, Node, Profile, Provider, Reply, Served, Skill, Storage,
+    door::Door,
     time::{Clock, Entropy, Millis, UnixMillis},
 };
 
@@ -167,7 +168,7 @@ impl World {
         let clock: &'static VirtualClock = Box::leak(Box::default());
         let engine = Engine::new(storage, Box::leak(Box::new(Counting(0))));
         let identity = Identity { profile, url: None, served };
-        let node: &'static Node<'static> = Box::leak(Box::new(Node::new(engine, clock, identity)));
+        let node: &'static Node<'static> = Box::leak(Box::new(Node::new(engine, Door::open_to_all(), clock, identity)));
         if let Some(wall_time) = wall_time {
             node.handle_wall_time(wall_time);
         }
@@ -237,12 +238,12 @@ impl World {
 
     /// Sends a body, and lets nobody run yet.
     pub fn start(&mut self, body: &str) -> Client {
-        self.start_with(&Inbound { body: body.as_bytes(), ..Inbound::default() }, 64)
+        self.start_with(&Inbound { body: body.as_bytes(), ..Inbound::GUEST }, 64)
     }
 
     /// Sends a body and reads the answer while everybody else stands still.
     pub fn call_now(&mut self, body: &str) -> String {
-        let mut reply = self.node.call(&Inbound { body: body.as_bytes(), ..Inbound::default() });
+        let mut reply = self.node.call(&Inbound { body: body.as_bytes(), ..Inbound::GUEST });
         let mut bytes = vec![0; 1 << 16];
         match reply.poll_fill(&mut Context::from_waker(Waker::noop()), &mut bytes) {
             Poll::Ready(Ok(n)) => String::from_utf8(bytes[..n].to_vec()).expect("answers are UTF-8"),
@@ -274,7 +275,7 @@ impl World {
 
     /// Sends a body without headers.
     pub fn post(&mut self, body: &str) -> Client {
-        self.request(&Inbound { body: body.as_bytes(), ..Inbound::default() }, 64)
+        self.request(&Inbound { body: body.as_bytes(), ..Inbound::GUEST }, 64)
     }
 
     /// Sends a body and gives the whole answer, which must be there at once.
@@ -286,7 +287,7 @@ impl World {
 
     /// Sends a body with `A2A-Version`.
     pub fn ask_as(&mut self, version: &str, body: &str) -> String {
-        let inbound = Inbound { version: Some(version), body: body.as_bytes(), ..Inbound::default() };
+        let inbound = Inbound { version: Some(version), body: body.as_bytes(), ..Inbound::GUEST };
         let client = self.request(&inbound, 256);
         assert!(client.has_ended(), "still waiting: {}", client.text());
         client.text()

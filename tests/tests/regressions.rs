@@ -16,7 +16,7 @@ fn json(text: &str) -> Value {
 }
 
 fn post_as_reader(world: &mut World, body: &str, window: usize) -> Client {
-    world.start_with(&Inbound { body: body.as_bytes(), ..Inbound::default() }, window)
+    world.start_with(&Inbound { body: body.as_bytes(), ..Inbound::GUEST }, window)
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn resuming_an_ended_task_behind_its_last_event_ends_at_once() {
     world.post(&send_01("tasks/sendSubscribe", "old", "work; done"));
     for id in [id.as_str(), "old"] {
         let body = about("tasks/resubscribe", id);
-        let inbound = Inbound { body: body.as_bytes(), last_event_id: Some("99"), ..Inbound::default() };
+        let inbound = Inbound { body: body.as_bytes(), last_event_id: Some("99"), ..Inbound::GUEST };
         assert!(world.request(&inbound, 64).has_ended(), "{id}: an id that was never given out");
         for seen in 0..12 {
             let seen = seen.to_string();

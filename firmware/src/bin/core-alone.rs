@@ -16,11 +16,15 @@ use core::{
 
 use protocol_core::{
     Agent, Done, Engine, Identity, Inbound, Node, Profile, Served, Stopped, Storage, TaskCx,
+    door::{Address, Allowance, Credential, Door, DoorStorage, Principal},
     time::{Clock, Entropy, Millis, UnixMillis},
 };
 
 /// 8 tasks with 8 KiB of log between them.
 type Memory = Storage<8, 128, 2, 2>;
+
+/// 4 principals, and 8 addresses of strangers.
+type Visitors = DoorStorage<4, 8>;
 
 struct Echo;
 
@@ -61,12 +65,16 @@ const PROFILE: Profile<'static> = Profile {
 
 /// Where it starts.
 #[unsafe(no_mangle)]
-extern "C" fn start(memory: &'static mut Memory, bytes: &mut [u8; 1024]) -> ! {
+extern "C" fn start(memory: &'static mut Memory, visitors: &'static mut Visitors, bytes: &mut [u8; 1024]) -> ! {
     let outside = Outside(Cell::new(0));
     let mut chance = Chance;
     let identity = Identity { profile: black_box(PROFILE), url: None, served: Served::ALL };
-    let node = Node::new(Engine::new(memory, &mut chance), &outside, identity);
+    let node =
+        Node::new(Engine::new(memory, &mut chance), Door::new(visitors, Allowance::UNLIMITED), &outside, identity);
     node.handle_wall_time(UnixMillis(black_box(0)));
+    if let Some(known) = Principal::from_bytes(black_box(&*bytes)) {
+        let _ = black_box(node.door().know(known));
+    }
     let mut clock = pin!(node.run_clock(|_| pending()));
     let mut work = pin!(node.work(0, &Echo));
     let mut cx = Context::from_waker(Waker::noop());
@@ -75,7 +83,14 @@ extern "C" fn start(memory: &'static mut Memory, bytes: &mut [u8; 1024]) -> ! {
         let _ = work.as_mut().poll(&mut cx);
         let (body, out) = black_box(&mut *bytes).split_at_mut(512);
         let host = core::str::from_utf8(body).unwrap_or_default();
-        let inbound = Inbound { version: Some(host), extensions: None, last_event_id: Some(host), body };
+        let inbound = Inbound {
+            caller: node.admit(Address::default(), Some(Credential { name: Some(body), token: body })).ok(),
+            host: Some(host),
+            version: Some(host),
+            extensions: None,
+            last_event_id: Some(host),
+            body,
+        };
         for mut reply in [node.call(black_box(&inbound)), node.card(host)] {
             let _ = black_box(reply.poll_fill(&mut cx, out));
         }
@@ -84,10 +99,10 @@ extern "C" fn start(memory: &'static mut Memory, bytes: &mut [u8; 1024]) -> ! {
 
 /// A static one, as a device would have it.
 #[used]
-static MEMORY: Shared = Shared(core::cell::UnsafeCell::new(Memory::new()));
+static MEMORY: Shared = Shared(core::cell::UnsafeCell::new((Memory::new(), Visitors::new())));
 
 #[expect(dead_code, reason = "its size is all that counts")]
-struct Shared(core::cell::UnsafeCell<Memory>);
+struct Shared(core::cell::UnsafeCell<(Memory, Visitors)>);
 
 // SAFETY: nobody looks into it; it only takes its place in the numbers.
 unsafe impl Sync for Shared {}

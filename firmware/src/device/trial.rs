@@ -53,7 +53,7 @@ async fn bench(node: &'static Node<'static>) -> Answer {
     let begun = here::busy_instructions();
     let mut bytes = 0;
     for _ in 0..CALLS {
-        let mut reply = node.call(&Inbound { body: SEND.as_bytes(), ..Inbound::default() });
+        let mut reply = node.call(&Inbound { body: SEND.as_bytes(), ..Inbound::GUEST });
         while let Ok(filled @ 1..) = reply.fill(&mut piece).await {
             bytes += filled;
         }

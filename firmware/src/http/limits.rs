@@ -1,8 +1,12 @@
 //! How much one connection may ask of the device, and for how long.
 
 use picoserve::time::Duration;
+use protocol_core::{
+    door::{Allowance, Rate},
+    time::Millis,
+};
 
-/// The numbers of the HTTP edge, all of them.
+/// The numbers of the HTTP edge and of the door, all of them.
 ///
 /// The buffers lent to [`serve`](super::serve) are limits, too, and the smaller number counts: a head has to fit into the
 /// connection's buffer, a body behind it or into one of the shared ones.
@@ -33,6 +37,10 @@ pub struct Limits {
     pub linger: Duration,
     /// After the call to stop: for an answer to end properly.
     pub grace: Duration,
+    /// Connections from one address at a time; 503 beyond.
+    pub connections_per_address: usize,
+    /// What one caller may have.
+    pub allowance: Allowance,
     /// What `Retry-After` says when there is no room, in seconds.
     pub retry_after_secs: u16,
     /// What `Cache-Control: max-age` of the card says, in seconds.
@@ -54,6 +62,15 @@ impl Limits {
         write: Duration::from_secs(20),
         linger: Duration::from_secs(1),
         grace: Duration::from_secs(2),
+        connections_per_address: 5,
+        allowance: Allowance {
+            principal: Rate { per_second: 50, burst: 200 },
+            address: Rate { per_second: 20, burst: 200 },
+            failure_cost: 10,
+            tasks: 12,
+            readers: 3,
+            blocking: Millis(60_000),
+        },
         retry_after_secs: 2,
         card_max_age_secs: 300,
     };
@@ -68,6 +85,15 @@ impl Limits {
         idle: Duration::from_secs(60),
         head: Duration::from_secs(10),
         body: Duration::from_secs(30),
+        connections_per_address: 1000,
+        allowance: Allowance {
+            principal: Rate { per_second: 50_000, burst: 50_000 },
+            address: Rate { per_second: 50_000, burst: 50_000 },
+            failure_cost: 1000,
+            tasks: 3072,
+            readers: 900,
+            blocking: Millis(300_000),
+        },
         ..Self::DEVICE
     };
 }

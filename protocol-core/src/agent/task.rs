@@ -9,7 +9,8 @@ use core::{
 use super::{Artifact, Done, SkillText, Stopped, asked::read_text};
 use crate::{
     engine::{Piece, Refused, TaskKey},
-    model::TaskState,
+    json::Json,
+    model::{Access, TaskState},
     node::Node,
     time::{Millis, UnixMillis},
 };
@@ -91,12 +92,22 @@ impl<'n, 's> TaskCx<'n, 's> {
         self.status(TaskState::InputRequired, &[Piece::Text(text)]).map(|()| Done::Told)
     }
 
+    /// Whether the task may do what needs this class: its client may, or has shown a credential of somebody who may.
+    pub fn may(&self, access: Access) -> bool {
+        let engine = self.node.engine();
+        engine.slot(self.key).is_some_and(|slot| slot.classes.with(slot.lent).has(access))
+    }
+
     /// Asks the client for credentials; what it sends next starts another run.
+    ///
+    /// Beside the text stands the structure that one dialect wants there and the others allow: which schemes will do, and
+    /// how to send them. A token that comes back is never kept; [`TaskCx::may`] tells what it was good for.
     ///
     /// # Errors
     /// If the task is no longer ours.
     pub fn ask_for_credentials(&mut self, text: fmt::Arguments<'_>) -> Result<Done, Stopped> {
-        self.status(TaskState::AuthRequired, &[Piece::Text(text)]).map(|()| Done::Told)
+        let wanted = Piece::Data(Json::of_checked(CREDENTIALS_WANTED));
+        self.status(TaskState::AuthRequired, &[Piece::Text(text), wanted]).map(|()| Done::Told)
     }
 
     /// Ends the task well, with words.
@@ -178,6 +189,10 @@ impl<'n, 's> TaskCx<'n, 's> {
         Pause { task: self, told, until: Millis(0), is_begun: false }
     }
 }
+
+/// An authentication structure: schemes, and what is to be known about them.
+const CREDENTIALS_WANTED: &str =
+    r#"{"schemes":["Bearer"],"credentials":"Reply in this task with a data part whose member credential is a token"}"#;
 
 /// Lets others run, for a moment or until a time: readers get to see what was written.
 ///

@@ -31,7 +31,10 @@ pub(crate) const CARD: Ops = &[
     // The oldest clients need the address only; what the younger ones need besides does them no harm.
     Unless(F::Wants(v0_3::NUMBER), &[If(F::Wants(v0_1::NUMBER), &[Member(",\"url\":", F::Url)])]),
     Lit(",\"capabilities\":{\"streaming\":true,\"pushNotifications\":false"),
-    If(F::Wants(v1_0::NUMBER), &[Lit(",\"extendedAgentCard\":false")]),
+    If(
+        F::Wants(v1_0::NUMBER),
+        &[Lit(",\"extendedAgentCard\":"), If(F::Guarded, &[Lit("true")]), Unless(F::Guarded, &[Lit("false")])],
+    ),
     If(F::Wants(v0_3::NUMBER), &[Lit(",\"stateTransitionHistory\":false")]),
     Lit("},\"defaultInputModes\":["),
     Each(List::InputModes, &[Put(F::Word)]),
@@ -57,11 +60,35 @@ pub(crate) const CARD: Ops = &[
         &[Member(",\"provider\":{\"organization\":", F::ProviderName), Member(",\"url\":", F::ProviderUrl), Lit("}")],
     ),
     Member(",\"documentationUrl\":", F::DocumentationUrl),
+    If(F::Guarded, SECURITY),
     Lit("}"),
+];
+
+/// How to say who one is. The schemes are for old and new readers at once: `type` and its friends first, then the wrapper
+/// of the newer ones, which would otherwise be taken for something else (DIALECTS.md 6.1).
+const SECURITY: Ops = &[
+    Lit(",\"securitySchemes\":{\
+         \"bearer\":{\"type\":\"http\",\"scheme\":\"Bearer\",\"httpAuthSecurityScheme\":{\"scheme\":\"Bearer\"}},\
+         \"apiKey\":{\"type\":\"apiKey\",\"in\":\"header\",\"name\":\"X-API-Key\",\
+         \"apiKeySecurityScheme\":{\"location\":\"header\",\"name\":\"X-API-Key\"}},\
+         \"basic\":{\"type\":\"http\",\"scheme\":\"Basic\",\"httpAuthSecurityScheme\":{\"scheme\":\"Basic\"}}}"),
+    If(
+        F::Wants(v1_0::NUMBER),
+        &[Lit(",\"securityRequirements\":[{\"schemes\":{\"bearer\":{\"list\":[]}}},\
+               {\"schemes\":{\"apiKey\":{\"list\":[]}}},{\"schemes\":{\"basic\":{\"list\":[]}}}]")],
+    ),
+    If(F::Wants(v0_3::NUMBER), &[Lit(",\"security\":[{\"bearer\":[]},{\"apiKey\":[]},{\"basic\":[]}]")]),
+    If(
+        F::Wants(v0_1::NUMBER),
+        &[Lit(",\"authentication\":{\"schemes\":[\"Bearer\",\"ApiKey\",\"Basic\"],\
+               \"credentials\":\"{\\\"apiKeyHeader\\\":\\\"X-API-Key\\\"}\"}")],
+    ),
 ];
 
 const OLDER: Ops = &[
     Member(",\"protocolVersion\":\"0.3.0\",\"url\":", F::Url),
     Member(",\"preferredTransport\":\"JSONRPC\",\"additionalInterfaces\":[{\"url\":", F::Url),
-    Lit(",\"transport\":\"JSONRPC\"}],\"supportsAuthenticatedExtendedCard\":false"),
+    Lit(",\"transport\":\"JSONRPC\"}],\"supportsAuthenticatedExtendedCard\":"),
+    If(F::Guarded, &[Lit("true")]),
+    Unless(F::Guarded, &[Lit("false")]),
 ];

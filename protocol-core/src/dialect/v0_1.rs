@@ -61,6 +61,9 @@ pub(super) static DIALECT: Dialect = Dialect {
         said(-32004, "This operation is not supported: version not supported"),
         said(-32009, "Invalid task state: the task has ended"),
         said(-32011, "Resource unavailable, try again later"),
+        said(-32007, "Authentication required"),
+        said(-32008, "Authorization failed"),
+        said(-32010, "Rate limit exceeded, try again later"),
     ],
     manners: Manners {
         insists_on_jsonrpc: false,

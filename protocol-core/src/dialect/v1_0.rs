@@ -65,6 +65,10 @@ pub(super) static DIALECT: Dialect = Dialect {
         said(-32009, "Version not supported", "VERSION_NOT_SUPPORTED"),
         said(-32004, "This operation is not supported: the task has ended", "UNSUPPORTED_OPERATION"),
         said(-32000, "Busy, try again later", ""),
+        // HTTP says these two with its status; there is no number for them.
+        said(-32000, "Authentication required", ""),
+        said(-32000, "Not allowed", ""),
+        said(-32000, "Too many requests, try again later", ""),
     ],
     manners: Manners {
         insists_on_jsonrpc: true,

@@ -7,10 +7,11 @@ use super::{
 use crate::{
     config::HOST_MAX,
     dialect::{Dialect, Served},
+    door::Classes,
     engine::{Cursor, Engine, Page, Slot, Snapshot, TaskKey},
     json::Sink,
     log::{Item, Items, Kind, Stamp, Tag},
-    model::{Access, Fault, History, Profile},
+    model::{Access, Fault, History, Profile, Skill},
 };
 
 /// What a template is run against.
@@ -23,6 +24,8 @@ pub(crate) struct Scene<'a, 's> {
     /// Where clients reach the agent, if that was configured.
     pub(crate) url: Option<&'a str>,
     pub(crate) serves: Served,
+    /// One must say who one is.
+    pub(crate) is_guarded: bool,
 }
 
 /// What was being sent is gone from the log.
@@ -87,7 +90,7 @@ pub(super) enum Subject {
     /// Some of many.
     Page(Page),
     /// The agent, as the client that asked this host shall see it.
-    Card(heapless::String<HOST_MAX>),
+    Card(heapless::String<HOST_MAX>, Classes),
 }
 
 impl Subject {
@@ -100,7 +103,7 @@ impl Subject {
     }
 
     pub(super) fn host(&self) -> &str {
-        if let Self::Card(host) = self { host } else { "" }
+        if let Self::Card(host, _) = self { host } else { "" }
     }
 }
 
@@ -127,11 +130,11 @@ impl Encoder {
         Self { is_whole: true, shows_artifacts, history, subject: Subject::Page(page), ..Self::new(outer, body, none) }
     }
 
-    /// The card, for a client that reached us as `host`.
-    pub(crate) fn card(outer: Ops, host: &str) -> Self {
+    /// The card, for a client that reached us as `host` and may use skills of these classes beside the public ones.
+    pub(crate) fn card(outer: Ops, body: Ops, host: &str, classes: Classes) -> Self {
         // A host that is too long is no host of ours; the edge refuses it before it gets here.
         let host = heapless::String::try_from(host).unwrap_or_default();
-        Self { subject: Subject::Card(host), ..Self::plain(outer, &[]) }
+        Self { subject: Subject::Card(host, classes), ..Self::plain(outer, body) }
     }
 
     /// A document about no task, such as an error.
@@ -397,11 +400,13 @@ impl Encoder {
         }
     }
 
-    /// The next skill that the public may know of.
+    /// The next skill that the reader may know of.
     fn next_skill(&self, scene: &Scene<'_, '_>) -> Option<usize> {
         let from = self.skill.wrapping_add(1);
         let skills = scene.profile.skills.get(from..)?;
-        skills.iter().position(|skill| skill.access < Access::Operator).map(|offset| from + offset)
+        let classes = if let Subject::Card(_, classes) = self.subject { classes } else { Classes::NONE };
+        let is_shown = |skill: &Skill<'_>| skill.access < Access::Operator || classes.has(skill.access);
+        skills.iter().position(is_shown).map(|offset| from + offset)
     }
 
     fn count_history(&self, scene: &Scene<'_, '_>) -> u32 {

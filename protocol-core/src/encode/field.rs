@@ -85,6 +85,8 @@ pub(crate) enum Field {
     Url,
     /// There if a dialect is served that wants this.
     Wants(u8),
+    /// There if one must say who one is.
+    Guarded,
     SkillId,
     SkillName,
     SkillDescription,
@@ -198,6 +200,7 @@ impl Encoder {
             | Field::DocumentationUrl
             | Field::Url
             | Field::Wants(_)
+            | Field::Guarded
             | Field::SkillId
             | Field::SkillName
             | Field::SkillDescription
@@ -302,6 +305,7 @@ impl Encoder {
                 None => Value::Joined("http://", self.subject.host(), "/"),
             },
             Field::Wants(dialect) => present(scene.serves.has_number(dialect)),
+            Field::Guarded => present(scene.is_guarded),
             Field::SkillId => skill.map_or(Value::Absent, |skill| Value::Text(skill.id)),
             Field::SkillName => skill.map_or(Value::Absent, |skill| Value::Text(skill.name)),
             Field::SkillDescription => skill.map_or(Value::Absent, |skill| Value::Text(skill.description)),

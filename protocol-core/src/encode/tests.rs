@@ -1,7 +1,8 @@
 use super::{Encoder, Op, Ops, Scene, encoder::DEPTH};
 use crate::{
     dialect::{CARD, DIALECTS, Served, Shapes},
-    engine::{Chunk, Engine, Manners, Piece, Storage},
+    door::{Caller, Door},
+    engine::{Chunk, Engine, Manners, Piece, Sender, Storage},
     json::Json,
     model::{Content, History, Message, Part, Parts, Profile, Respond, SendCall, TaskName},
     rpc,
@@ -91,15 +92,25 @@ fn work(message_bytes: usize, chunks: usize) -> (usize, u64) {
         output_modes: None,
     };
     let manners = Manners { dialect: 0, reopens: false, knows_replies: false };
-    let key = engine.handle_send(Millis(0), &PROFILE, &call, manners).unwrap().key;
+    let door = Door::open_to_all();
+    let sender = Sender { caller: Caller::GUEST, profile: &PROFILE, door: &door };
+    let key = engine.handle_send(Millis(0), &sender, &call, manners).unwrap().key;
     for n in 0..chunks {
         let parts = [Piece::Text(format_args!("reading {n}"))];
         let chunk = Chunk { artifact: "out", description: None, append: true, last: false, parts: &parts };
         engine.record_chunk(Millis(0), key, &chunk).unwrap();
     }
     let dialect = DIALECTS[1];
-    let scene =
-        Scene { engine: &engine, dialect, profile: &PROFILE, rpc_id: "1", fault: None, url: None, serves: Served::ALL };
+    let scene = Scene {
+        engine: &engine,
+        dialect,
+        profile: &PROFILE,
+        rpc_id: "1",
+        fault: None,
+        url: None,
+        serves: Served::ALL,
+        is_guarded: false,
+    };
     let mut encoder = Encoder::task(rpc::RESULT, dialect.shapes.task, engine.snapshot(key), History::All);
     engine.pool().looks.set(0);
     let mut total = 0;

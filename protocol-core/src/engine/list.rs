@@ -3,6 +3,7 @@
 use super::{Engine, Snapshot, TaskKey};
 use crate::{
     config::ID_MAX,
+    door::Owner,
     log::Stamp,
     model::{Filter, History, TaskState},
     time::UnixMillis,
@@ -15,6 +16,7 @@ use crate::{
 /// and no task is shown twice or left out in between.
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
+    owner: Owner,
     context: Option<heapless::String<ID_MAX>>,
     state: Option<TaskState>,
     after: Option<UnixMillis>,
@@ -32,8 +34,9 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    pub(crate) fn new(engine: &Engine<'_>, filter: &Filter<'_>) -> Self {
+    pub(crate) fn new(engine: &Engine<'_>, owner: Owner, filter: &Filter<'_>) -> Self {
         let mut page = Self {
+            owner,
             // A context longer than an id may be is the context of no task; so is the empty one.
             context: filter.context.map(|context| context.decode().unwrap_or_default()),
             state: filter.state,
@@ -78,8 +81,8 @@ impl Page {
 
     fn matching<'e>(&'e self, engine: &'e Engine<'_>, behind: Stamp) -> impl Iterator<Item = (TaskKey, Stamp)> + 'e {
         engine.slots.visible().filter_map(move |(key, slot)| {
-            // Whether there will be a task at all is not decided yet.
-            if slot.tentative {
+            // Nobody sees the tasks of others. And whether there will be a task at all may not be decided yet.
+            if slot.tentative || slot.owner != self.owner {
                 return None;
             }
             if self.context.as_ref().is_some_and(|context| *context != slot.context) {

@@ -7,6 +7,7 @@
 //! Nothing here knows a socket, a clock or a dialect's words. No method waits, and none calls back: a caller borrows the
 //! engine for one step and lets go.
 
+mod credential;
 mod list;
 mod read;
 mod retain;
@@ -18,7 +19,7 @@ mod write;
 
 pub(crate) use list::Page;
 pub(crate) use read::{Cursor, Snapshot};
-pub(crate) use send::{Manners, Sent};
+pub(crate) use send::{Manners, Sender, Sent};
 use slot::{List, Slots};
 pub(crate) use slot::{Slot, TaskKey};
 pub use storage::{Limits, Storage};
@@ -28,6 +29,7 @@ pub use write::Piece;
 pub(crate) use write::{Chunk, Refused};
 
 use crate::{
+    door::Allowance,
     log::{Pool, Stamp},
     time::{Entropy, Millis, UnixMillis},
 };
@@ -51,6 +53,8 @@ pub struct Engine<'s> {
     armed: Option<Millis>,
     /// Blocks one task may have.
     share: u32,
+    /// What one caller may have.
+    allowance: Allowance,
 }
 
 impl<'s> Engine<'s> {
@@ -75,7 +79,17 @@ impl<'s> Engine<'s> {
             timer: None,
             armed: None,
             share,
+            allowance: Allowance::UNLIMITED,
         }
+    }
+
+    /// Tells what one caller may have.
+    pub(crate) const fn set_allowance(&mut self, allowance: Allowance) {
+        self.allowance = allowance;
+    }
+
+    pub(crate) const fn allowance(&self) -> &Allowance {
+        &self.allowance
     }
 
     /// Tells what time it is: `now` since boot is `wall`.

@@ -2,6 +2,7 @@
 
 use super::{Engine, Slot, TaskKey};
 use crate::{
+    door::Owner,
     json::{self, Text},
     log::{BlockIndex, Header, Items, Kind, NIL, Pool, Span, Stamp},
     model::TaskState,
@@ -60,8 +61,8 @@ impl Engine<'_> {
         self.slots.get(key)
     }
 
-    pub(crate) fn find(&self, id: Text<'_>) -> Option<TaskKey> {
-        self.slots.find(id)
+    pub(crate) fn find(&self, owner: Owner, id: Text<'_>) -> Option<TaskKey> {
+        self.slots.find(owner, id)
     }
 
     pub(crate) const fn pool(&self) -> &Pool<'_> {
@@ -136,8 +137,11 @@ impl Engine<'_> {
 
     /// The task of the same context whose status is newest, other than this one.
     pub(crate) fn newest_in_context_of(&self, key: TaskKey) -> Option<TaskKey> {
-        let context = &self.slot(key)?.context;
-        let others = self.slots.visible().filter(|(other, slot)| *other != key && slot.context == *context);
+        let Slot { context, owner, .. } = self.slot(key)?;
+        let others = self
+            .slots
+            .visible()
+            .filter(|(other, slot)| *other != key && slot.context == *context && slot.owner == *owner);
         others.max_by_key(|(_, slot)| slot.status_stamp).map(|(key, _)| key)
     }
 

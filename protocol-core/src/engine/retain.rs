@@ -5,6 +5,7 @@ use super::{
     Engine, TaskKey,
     slot::{Place, Slot},
 };
+use crate::door::Owner;
 use crate::log::{self, Draft, Header, Kind, NIL};
 
 impl Engine<'_> {
@@ -16,6 +17,25 @@ impl Engine<'_> {
         };
         self.evict(key);
         true
+    }
+
+    /// Whether a caller has as many tasks as it may. Guests are one and all.
+    pub(super) fn has_its_share(&self, owner: Owner) -> bool {
+        let share = self.allowance().tasks;
+        let is_limited = owner != Owner::GUEST && share < self.slots.capacity();
+        is_limited && self.slots.taken().filter(|(_, slot)| slot.owner == owner).count() >= share as usize
+    }
+
+    /// The finished task of a caller that would go first.
+    pub(super) fn oldest_finished_of(&self, owner: Owner) -> Option<TaskKey> {
+        let mut next = self.slots.front(&self.finished);
+        while let Some(key) = next {
+            if self.slots.get(key).is_some_and(|slot| slot.owner == owner) {
+                return Some(key);
+            }
+            next = self.slots.behind(key);
+        }
+        None
     }
 
     /// Takes a finished task out of the table.

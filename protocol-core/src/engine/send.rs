@@ -2,9 +2,11 @@
 
 use super::{
     Engine, TaskKey,
+    credential::{Shown, WITHHELD, withheld},
     slot::{Id, Place, Slot},
 };
 use crate::{
+    door::{Caller, Classes, Door, Owner},
     json::{self, Json, Text},
     log::{Draft, ITEM_HEAD, Kind, Stamp, Tag},
     model::{Content, Fault, FaultKind, Profile, SendCall, TaskName, TaskState},
@@ -19,6 +21,13 @@ pub(crate) struct Sent {
     pub(crate) message: Stamp,
     /// The newest stamp when the call was done: where a stream of it begins.
     pub(crate) upto: Stamp,
+}
+
+/// Who sends a message, and to what kind of house.
+pub(crate) struct Sender<'a, 'd> {
+    pub(crate) caller: Caller,
+    pub(crate) profile: &'a Profile<'a>,
+    pub(crate) door: &'a Door<'d>,
 }
 
 /// How the dialect of the caller treats tasks.
@@ -39,28 +48,33 @@ impl Engine<'_> {
     pub(crate) fn handle_send(
         &mut self,
         now: Millis,
-        profile: &Profile<'_>,
+        sender: &Sender<'_, '_>,
         call: &SendCall<'_>,
         manners: Manners,
     ) -> Result<Sent, Fault> {
-        check_media_types(profile, call)?;
+        check_media_types(sender.profile, call)?;
+        let owner = sender.caller.owner;
         let known = match call.task {
             TaskName::New => None,
             TaskName::Existing(id) => {
-                Some(self.find(id).ok_or(Fault { field: "message.taskId", ..Fault::new(FaultKind::TaskNotFound) })?)
+                let missing = Fault { field: "message.taskId", ..Fault::new(FaultKind::TaskNotFound) };
+                Some(self.find(owner, id).ok_or(missing)?)
             }
-            TaskName::Named(id) => self.find(id),
+            TaskName::Named(id) => self.find(owner, id),
         };
         if let Some(key) = known {
             self.check_follow_up(key, call, manners)?;
         }
-        let blocks = self.check_room(known, call)?;
+        let is_asked = known.and_then(|key| self.slot(key)).is_some_and(|slot| slot.state == TaskState::AuthRequired);
+        let shown = Shown::in_message(call, sender.door, is_asked);
+        let blocks = self.check_room(known, owner, call, &shown)?;
         let key = match known {
             Some(key) => key,
-            None => self.create(call, manners)?,
+            None => self.create(owner, call, manners)?,
         };
-        match self.store_message(now, key, call, blocks) {
+        match self.store_message(now, key, call, &shown, blocks) {
             Ok(message) => {
+                self.grant(key, sender.caller.classes, shown.lent);
                 self.queue(now, key);
                 Ok(Sent { key, message, upto: self.stamp })
             }
@@ -85,8 +99,14 @@ impl Engine<'_> {
     }
 
     /// Whether a message finds room, and how many blocks it takes. Looks only: who is refused has cost nobody a task.
-    fn check_room(&self, known: Option<TaskKey>, call: &SendCall<'_>) -> Result<u32, Fault> {
-        let wanted = Draft::blocks_for(stored_len(call));
+    fn check_room(
+        &self,
+        known: Option<TaskKey>,
+        owner: Owner,
+        call: &SendCall<'_>,
+        shown: &Shown<'_>,
+    ) -> Result<u32, Fault> {
+        let wanted = Draft::blocks_for(stored_len(call, shown));
         if wanted.saturating_add(STATUSES) > self.share {
             return Err(Fault::params("message", "is larger than a task may be"));
         }
@@ -98,6 +118,9 @@ impl Engine<'_> {
         if known.is_none() && self.slots.used() == self.slots.capacity() && self.finished.is_empty() {
             return Err(Fault::busy("the task table is full"));
         }
+        if known.is_none() && self.has_its_share(owner) && self.oldest_finished_of(owner).is_none() {
+            return Err(Fault::busy("you have too many tasks, cancel one"));
+        }
         let lacking = (wanted + BEHIND).saturating_sub(self.pool.available() + dropped);
         if lacking > 0 && self.evictable(known) < lacking {
             return Err(Fault::busy("the task log is full"));
@@ -105,7 +128,7 @@ impl Engine<'_> {
         Ok(wanted)
     }
 
-    fn create(&mut self, call: &SendCall<'_>, manners: Manners) -> Result<TaskKey, Fault> {
+    fn create(&mut self, owner: Owner, call: &SendCall<'_>, manners: Manners) -> Result<TaskKey, Fault> {
         let id = match call.task {
             TaskName::Named(id) => decode_id(id, "id")?,
             _ => self.new_id(),
@@ -114,6 +137,11 @@ impl Engine<'_> {
             Some(context) => decode_id(context, call.context_member)?,
             None => self.new_id(),
         };
+        if self.has_its_share(owner)
+            && let Some(oldest) = self.oldest_finished_of(owner)
+        {
+            self.evict(oldest);
+        }
         if self.slots.used() == self.slots.capacity() && !self.evict_one(None) {
             return Err(Fault::busy("the task table is full"));
         }
@@ -126,7 +154,16 @@ impl Engine<'_> {
         let tentative = manners.knows_replies && self.worker_is_idle();
         self.slots.put(
             key,
-            Slot { place: Place::Asking, id, context, birth: manners.dialect, reserve, tentative, ..Slot::EMPTY },
+            Slot {
+                place: Place::Asking,
+                id,
+                context,
+                owner,
+                birth: manners.dialect,
+                reserve,
+                tentative,
+                ..Slot::EMPTY
+            },
         );
         Ok(key)
     }
@@ -139,13 +176,30 @@ impl Engine<'_> {
         }
     }
 
-    fn store_message(&mut self, now: Millis, key: TaskKey, call: &SendCall<'_>, blocks: u32) -> Result<Stamp, Fault> {
+    /// What the task's next run may do: what its owner may, and what a credential has added for as long as it lives.
+    fn grant(&mut self, key: TaskKey, classes: Classes, lent: Classes) {
+        if let Some(slot) = self.slots.get_mut(key) {
+            let before = if slot.place == Place::Finished { Classes::NONE } else { slot.lent };
+            slot.classes = classes;
+            slot.lent = before.with(lent);
+        }
+    }
+
+    fn store_message(
+        &mut self,
+        now: Millis,
+        key: TaskKey,
+        call: &SendCall<'_>,
+        shown: &Shown<'_>,
+        blocks: u32,
+    ) -> Result<Stamp, Fault> {
         while self.blocks_of(key) + blocks + STATUSES > self.share && self.drop_oldest(key) {}
         self.make_room(blocks + BEHIND, Some(key));
         let mut draft = Draft::new(&mut self.pool, blocks);
-        each_item(call, &mut |tag, item| match item {
+        each_item(call, shown, &mut |tag, item| match item {
             Stored::Escaped(text) => draft.escaped(&mut self.pool, tag, text),
             Stored::Json(value) => draft.json(&mut self.pool, tag, value),
+            Stored::Withheld(value) => draft.item(&mut self.pool, tag, |sink| withheld(value, sink)),
         });
         if draft.is_full() {
             draft.discard(&mut self.pool);
@@ -226,10 +280,12 @@ enum Stored<'a> {
     Escaped(&'a str),
     /// JSON, without its white space.
     Json(Json<'a>),
+    /// An object, without the credential in it.
+    Withheld(Json<'a>),
 }
 
 /// Everything that is stored of a message, in its order.
-fn each_item<'a>(call: &SendCall<'a>, put: &mut dyn FnMut(Tag, Stored<'a>)) {
+fn each_item<'a>(call: &SendCall<'a>, shown: &Shown<'a>, put: &mut dyn FnMut(Tag, Stored<'a>)) {
     let message = &call.message;
     if let Some(modes) = call.output_modes {
         put(Tag::OutputModes, Stored::Json(modes));
@@ -251,9 +307,11 @@ fn each_item<'a>(call: &SendCall<'a>, put: &mut dyn FnMut(Tag, Stored<'a>)) {
     }
     for part in message.parts.iter() {
         match part.content {
+            Content::Text(text) if shown.is_token(text) => put(Tag::Text, Stored::Escaped(WITHHELD)),
             Content::Text(text) => put(Tag::Text, Stored::Escaped(text.escaped())),
             Content::Raw(base64) => put(Tag::Raw, Stored::Escaped(base64.escaped())),
             Content::Url(url) => put(Tag::Url, Stored::Escaped(url.escaped())),
+            Content::Data(data) if shown.is_in(data) => put(Tag::Data, Stored::Withheld(data)),
             Content::Data(data) => put(Tag::Data, Stored::Json(data)),
         }
         for (tag, text) in [(Tag::MediaType, part.media_type), (Tag::Filename, part.filename)] {
@@ -268,14 +326,15 @@ fn each_item<'a>(call: &SendCall<'a>, put: &mut dyn FnMut(Tag, Stored<'a>)) {
 }
 
 /// Bytes that the items of a message take.
-fn stored_len(call: &SendCall<'_>) -> usize {
+fn stored_len(call: &SendCall<'_>, shown: &Shown<'_>) -> usize {
     let mut len = 0usize;
-    each_item(call, &mut |_, item| {
+    each_item(call, shown, &mut |_, item| {
         len = len.saturating_add(ITEM_HEAD);
         let mut count = |text: &str| len = len.saturating_add(text.len());
         match item {
             Stored::Escaped(text) => json::separate(text, &mut count),
             Stored::Json(value) => json::compact(value, &mut count),
+            Stored::Withheld(value) => withheld(value, &mut count),
         }
     });
     len

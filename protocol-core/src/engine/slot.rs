@@ -2,6 +2,7 @@
 
 use crate::{
     config::ID_MAX,
+    door::{Classes, Owner},
     json::Text,
     log::{BlockIndex, Chain, NIL, Stamp},
     model::TaskState,
@@ -46,6 +47,11 @@ pub(crate) struct Slot {
     pub(super) next: u32,
     pub(crate) id: Id,
     pub(crate) context: Id,
+    /// Whose it is. Nobody else sees it.
+    pub(crate) owner: Owner,
+    /// What its owner may do, and what a credential shown in the task has added to that.
+    pub(crate) classes: Classes,
+    pub(crate) lent: Classes,
     /// The dialect that made it, by its number.
     pub(crate) birth: u8,
     pub(crate) state: TaskState,
@@ -81,6 +87,9 @@ impl Slot {
         next: 0,
         id: Id::new(),
         context: Id::new(),
+        owner: Owner::GUEST,
+        classes: Classes::NONE,
+        lent: Classes::NONE,
         birth: 0,
         state: TaskState::Submitted,
         chain: Chain::EMPTY,
@@ -183,6 +192,13 @@ impl<'s> Slots<'s> {
         })
     }
 
+    /// Every task, in no order, those included that turned out to be messages.
+    pub(super) fn taken(&self) -> impl Iterator<Item = (TaskKey, &Slot)> {
+        self.slots.iter().take(self.fresh as usize).enumerate().filter_map(|(index, slot)| {
+            (slot.place != Place::Free).then_some((TaskKey { index: index as u32, generation: slot.generation }, slot))
+        })
+    }
+
     /// Every task that may be evicted, in no order.
     pub(super) fn finished(&self) -> impl Iterator<Item = (TaskKey, &Slot)> {
         self.slots.iter().take(self.fresh as usize).enumerate().filter_map(|(index, slot)| {
@@ -191,10 +207,11 @@ impl<'s> Slots<'s> {
         })
     }
 
-    pub(super) fn find(&self, id: Text<'_>) -> Option<TaskKey> {
+    /// The task of that owner by its id. Somebody else's is as good as none, and may have the same.
+    pub(super) fn find(&self, owner: Owner, id: Text<'_>) -> Option<TaskKey> {
         // What does not fit into an id is the id of no task.
         let id: Id = id.decode()?;
-        self.visible().find(|(_, slot)| slot.id == id).map(|(key, _)| key)
+        self.visible().find(|(_, slot)| slot.id == id && slot.owner == owner).map(|(key, _)| key)
     }
 
     pub(super) fn push_back(&mut self, list: &mut List, key: TaskKey) {

@@ -3,7 +3,11 @@
 use core::task::Waker;
 
 use super::{Engine, TaskKey, slot::Place};
-use crate::{model::TaskState, time::Millis};
+use crate::{
+    door::Owner,
+    model::{Fault, TaskState},
+    time::Millis,
+};
 
 /// A worker's place.
 pub(crate) struct Job {
@@ -23,13 +27,14 @@ impl Job {
 /// An answer that is waited for.
 pub(crate) struct Reader {
     used: bool,
+    owner: Owner,
     task: Option<TaskKey>,
     waker: Option<Waker>,
     wake_at: Option<Millis>,
 }
 
 impl Reader {
-    pub(super) const FREE: Self = Self { used: false, task: None, waker: None, wake_at: None };
+    pub(super) const FREE: Self = Self { used: false, owner: Owner::GUEST, task: None, waker: None, wake_at: None };
 
     pub(super) const fn is_used(&self) -> bool {
         self.used
@@ -41,15 +46,29 @@ impl Reader {
 pub(crate) struct ReaderKey(usize);
 
 impl Engine<'_> {
-    /// Takes a place for somebody who waits for a task. `None` if all are taken.
-    pub(crate) fn handle_reader(&mut self, task: TaskKey) -> Option<ReaderKey> {
-        let index = self.readers.iter().position(|reader| !reader.used)?;
-        self.readers[index] = Reader { used: true, task: Some(task), ..Reader::FREE };
-        Some(ReaderKey(index))
+    /// Takes a place for somebody who waits for a task of its own.
+    ///
+    /// # Errors
+    /// If all are taken, or its owner has as many as it may.
+    pub(crate) fn handle_reader(&mut self, task: TaskKey) -> Result<ReaderKey, Fault> {
+        let owner = self.slot(task).map_or(Owner::GUEST, |slot| slot.owner);
+        let index = self.check_reader(owner)?;
+        self.readers[index] = Reader { used: true, owner, task: Some(task), ..Reader::FREE };
+        Ok(ReaderKey(index))
     }
 
-    pub(crate) fn has_free_reader(&self) -> bool {
-        self.readers.iter().any(|reader| !reader.used)
+    /// Whether its owner would get a place.
+    ///
+    /// # Errors
+    /// If not, and why.
+    pub(crate) fn check_reader(&self, owner: Owner) -> Result<usize, Fault> {
+        let free = self.readers.iter().position(|reader| !reader.used);
+        let index = free.ok_or(Fault::busy("too many answers are being waited for"))?;
+        let own = self.readers.iter().filter(|reader| reader.used && reader.owner == owner).count();
+        if owner != Owner::GUEST && own >= self.allowance.readers as usize {
+            return Err(Fault::busy("you are waiting for too many answers already"));
+        }
+        Ok(index)
     }
 
     pub(crate) fn handle_reader_gone(&mut self, ReaderKey(index): ReaderKey) {

@@ -51,11 +51,17 @@ pub enum FaultKind {
     TaskEnded,
     /// Every place is taken: try again later.
     Busy,
+    /// The caller is not known here.
+    Unauthenticated,
+    /// The caller is known and may not.
+    Forbidden,
+    /// The caller asks too often.
+    TooOften,
 }
 
 impl FaultKind {
     /// How many there are.
-    pub const COUNT: usize = 16;
+    pub const COUNT: usize = 19;
 }
 
 impl Fault {

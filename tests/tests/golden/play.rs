@@ -106,7 +106,7 @@ impl Player {
             version: headers.version.as_deref(),
             last_event_id: headers.last_event_id.as_deref(),
             body,
-            ..Inbound::default()
+            ..Inbound::GUEST
         };
         let client = self.world().request(&inbound, WINDOW);
         assert!(client.has_ended() || !name.is_empty(), "{place}: a request that stays open needs a name");

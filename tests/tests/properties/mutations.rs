@@ -142,7 +142,7 @@ fn whatever_is_sent_the_answer_is_well_formed() {
                 version: *random.pick(&versions),
                 last_event_id: *random.pick(&last_event_ids),
                 body: &body,
-                ..Inbound::default()
+                ..Inbound::GUEST
             };
             let (text, is_stream, ended) = answer(&world, &inbound, 1 + random.below(200));
             if is_stream {
@@ -158,7 +158,7 @@ fn whatever_is_sent_the_answer_is_well_formed() {
             }
         }
         // The node lives: it says what it has, every task of it is whole, and nobody waits for anything.
-        let (list, _, ended) = answer(&world, &Inbound { body: LIST.as_bytes(), ..Inbound::default() }, 100);
+        let (list, _, ended) = answer(&world, &Inbound { body: LIST.as_bytes(), ..Inbound::GUEST }, 100);
         assert!(ended);
         judge(&list);
         assert_eq!(world.node.limits().readers_used, 0);
@@ -180,7 +180,7 @@ fn every_truncation_of_a_request_is_refused_as_one() {
         let body = body.trim_end();
         for end in (0..body.len()).step_by(7) {
             let torn = &body.as_bytes()[..end];
-            let text = world.request(&Inbound { body: torn, ..Inbound::default() }, 256).text();
+            let text = world.request(&Inbound { body: torn, ..Inbound::GUEST }, 256).text();
             judge(&text);
             assert!(text.contains("\"code\":-32700"), "{text}");
         }

@@ -120,7 +120,7 @@ fn the_events_of_a_stream_add_up_to_the_task() {
         let body =
             if is_newest { send("SendStreamingMessage", &script, "") } else { send_03("message/stream", &script, "") };
         let window = if random.once_in(2) { 4096 } else { 1 + random.below(300) };
-        let inbound = Inbound { body: body.as_bytes(), ..Inbound::default() };
+        let inbound = Inbound { body: body.as_bytes(), ..Inbound::GUEST };
         let mut clients = vec![(world.start_with(&inbound, window), is_newest)];
         for _ in 0..30 {
             let (client, _) = random.pick(&clients);
@@ -134,7 +134,7 @@ fn the_events_of_a_stream_add_up_to_the_task() {
                     let is_newest = random.once_in(2);
                     let method = if is_newest { "SubscribeToTask" } else { "tasks/resubscribe" };
                     let body = about(method, &id);
-                    let joins = world.request(&Inbound { body: body.as_bytes(), ..Inbound::default() }, window);
+                    let joins = world.request(&Inbound { body: body.as_bytes(), ..Inbound::GUEST }, window);
                     if joins.is_stream && !joins.text().starts_with("event: error") {
                         clients.push((joins, is_newest));
                     }

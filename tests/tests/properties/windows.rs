@@ -73,7 +73,7 @@ fn requests(world: &mut World) -> Vec<(String, Option<&'static str>)> {
 }
 
 fn call<'w>(world: &'w World, (body, seen): &(String, Option<&str>)) -> Reply<'w, 'static> {
-    world.node.call(&Inbound { body: body.as_bytes(), last_event_id: *seen, ..Inbound::default() })
+    world.node.call(&Inbound { body: body.as_bytes(), last_event_id: *seen, ..Inbound::GUEST })
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn a_task_that_outgrows_its_share_drops_its_oldest_chunks_and_says_how_many() {
 fn a_reader_that_missed_dropped_chunks_is_told_by_a_replacing_one() {
     let mut world = small::<4, 60, 1, 4>();
     let body = send("SendStreamingMessage", "work; wait 10; chunks 100; wait 10; done", "");
-    let client = world.request(&Inbound { body: body.as_bytes(), ..Inbound::default() }, 4096);
+    let client = world.request(&Inbound { body: body.as_bytes(), ..Inbound::GUEST }, 4096);
     client.stall();
     world.advance(100);
     client.resume();
@@ -152,7 +152,7 @@ fn a_task_evicted_under_a_reader_ends_its_answer_and_not_another_ones() {
     let mut world = small::<3, 256, 1, 4>();
     let id = member(&world.ask(&send("SendMessage", "put one; put two; put three; done", "")), "id");
     let body = about("GetTask", &id);
-    let reader = world.start_with(&Inbound { body: body.as_bytes(), ..Inbound::default() }, 40);
+    let reader = world.start_with(&Inbound { body: body.as_bytes(), ..Inbound::GUEST }, 40);
     reader.stall();
     world.step();
     for _ in 0..3 {
@@ -166,7 +166,7 @@ fn a_task_evicted_under_a_reader_ends_its_answer_and_not_another_ones() {
 
     // A stream that is between two events is told in words.
     let body = send("SendStreamingMessage", "work; wait 10; say x; done", "");
-    let stream = world.request(&Inbound { body: body.as_bytes(), ..Inbound::default() }, 4096);
+    let stream = world.request(&Inbound { body: body.as_bytes(), ..Inbound::GUEST }, 4096);
     stream.stall();
     world.advance(20);
     for _ in 0..3 {

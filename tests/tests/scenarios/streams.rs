@@ -7,7 +7,7 @@ use crate::support::{Script, about, code_of, member, send, send_01, send_03, sta
 
 fn resume(world: &mut World, method: &str, id: &str, last: &str) -> Client {
     let body = about(method, id);
-    world.request(&Inbound { body: body.as_bytes(), last_event_id: Some(last), ..Inbound::default() }, 100)
+    world.request(&Inbound { body: body.as_bytes(), last_event_id: Some(last), ..Inbound::GUEST }, 100)
 }
 
 #[test]

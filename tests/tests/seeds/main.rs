@@ -30,7 +30,7 @@ fn every_request_is_answered_as_it_says() {
     for vector in all().iter().filter(|vector| vector.kind == "request") {
         requests += 1;
         let mut world = world(Mirror::saying("done"));
-        let inbound = Inbound { body: vector.body.as_bytes(), ..Inbound::default() };
+        let inbound = Inbound { body: vector.body.as_bytes(), ..Inbound::GUEST };
         let client = world.request(&inbound, 64);
         assert!(client.has_ended(), "{}: {}", vector.name, client.text());
         let answers = if client.is_stream { client.events() } else { vec![client.text()] };
