@@ -12,7 +12,7 @@ use std::{boxed::Box, format, string::String, sync::Arc, task::Wake, vec::Vec};
 
 use protocol_core::{
     Agent, Engine, Identity, Inbound, Node, Profile, Served, Storage,
-    door::Door,
+    door::{Address, Allowance, Classes, Credential, Door, DoorStorage, Principal},
     time::{Clock, Entropy, Millis, UnixMillis},
 };
 
@@ -22,12 +22,22 @@ pub(crate) fn with_agent<A: Agent>(profile: Profile<'static>, agent: &A, test: i
     let mut entropy = Counter(0);
     let clock = Ticks::default();
     let identity = Identity { profile, url: None, served: Served::ALL };
-    let node = Node::new(Engine::new(&mut *storage, &mut entropy), Door::open_to_all(), &clock, identity);
+    let mut visitors = DoorStorage::<2, 1>::new();
+    let mut door = Door::new(&mut visitors, Allowance::UNLIMITED);
+    for (name, classes, token) in [("owner", "read+act+operator", OWNER), ("reader", "read", READER)] {
+        let principal = Principal::new(name, Classes::parse(classes).expect("classes"), token).expect("a principal");
+        door.know(principal).expect("there is room");
+    }
+    let node = Node::new(Engine::new(&mut *storage, &mut entropy), door, &clock, identity);
     let workers = (0..WORKERS).map(|worker| Box::pin(work(&node, worker, agent)) as Worker<'_>).collect();
-    let bench = Bench { node: &node, workers: RefCell::new(workers), clock: &clock };
+    let bench = Bench { node: &node, workers: RefCell::new(workers), clock: &clock, token: Cell::new(OWNER) };
     bench.settle();
     test(&bench);
 }
+
+/// The token of somebody who may do everything, and of somebody who may only look.
+pub(crate) const OWNER: &str = "the-token-of-the-owner";
+pub(crate) const READER: &str = "the-token-of-a-reader";
 
 const WORKERS: usize = 3;
 
@@ -41,12 +51,15 @@ pub(crate) struct Bench<'b> {
     node: &'b Node<'b>,
     workers: RefCell<Vec<Worker<'b>>>,
     clock: &'b Ticks,
+    token: Cell<&'static str>,
 }
 
 impl Bench<'_> {
     /// Sends a request and returns the whole answer, letting as much time pass as it takes.
     pub(crate) fn call(&self, body: &str) -> String {
-        let mut reply = self.node.call(&Inbound { body: body.as_bytes(), ..Inbound::GUEST });
+        let credential = Credential { name: None, token: self.token.get().as_bytes() };
+        let caller = self.node.admit(Address::default(), Some(credential)).ok();
+        let mut reply = self.node.call(&Inbound { caller, body: body.as_bytes(), ..Inbound::GUEST });
         let mut answer = Vec::new();
         let mut piece = [0; 64];
         loop {
@@ -61,6 +74,11 @@ impl Bench<'_> {
             }
         }
         String::from_utf8(answer).expect("an answer is text")
+    }
+
+    /// From now on it is the owner of this token who calls.
+    pub(crate) fn call_as(&self, token: &'static str) {
+        self.token.set(token);
     }
 
     /// Sends words in the newest dialect; `more` are further members of the message.

@@ -9,6 +9,7 @@ use crate::{
     engine::{Cursor, Snapshot, TaskKey},
     json::{self, Json, Text},
     log::{Kind, Span, Tag},
+    model::TaskState,
     node::Node,
 };
 
@@ -47,6 +48,14 @@ impl<'n, 's> TaskCx<'n, 's> {
             }
             cursor = next;
         }
+    }
+
+    /// Whether this run answers a message that came when the task was waiting for credentials.
+    pub fn was_asked_for_credentials(&self) -> bool {
+        let engine = self.node.engine();
+        let Some(message) = engine.run_message(self.key) else { return false };
+        let before = Snapshot { upto: message.stamp - 1, ..engine.snapshot(self.key) };
+        engine.status(before).is_some_and(|(_, state, _)| state == TaskState::AuthRequired)
     }
 
     /// Whether the client has sent another message since this run began.

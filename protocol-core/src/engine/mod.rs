@@ -7,6 +7,8 @@
 //! Nothing here knows a socket, a clock or a dialect's words. No method waits, and none calls back: a caller borrows the
 //! engine for one step and lets go.
 
+#[cfg(any(test, fuzzing))]
+mod check;
 mod credential;
 mod list;
 mod read;

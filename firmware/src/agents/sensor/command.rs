@@ -6,7 +6,7 @@
 use core::fmt;
 
 use protocol_core::{
-    Said,
+    Access, Said,
     json::{Json, Kind, Text},
     time::Millis,
 };
@@ -63,6 +63,23 @@ pub(super) enum Command {
     },
     /// Everything else.
     Help,
+}
+
+impl Command {
+    /// What it may do to the world: the access class of its skill.
+    pub(super) const fn access(self) -> Access {
+        match self {
+            Self::Calibrate { .. } | Self::Set { .. } => Access::Act,
+            Self::Reboot | Self::ForgetWifi => Access::Operator,
+            Self::Read { .. }
+            | Self::Watch { .. }
+            | Self::Alert { .. }
+            | Self::Report { .. }
+            | Self::Again { .. }
+            | Self::Convert { .. }
+            | Self::Help => Access::Read,
+        }
+    }
 }
 
 /// How often to measure, and when to stop: after so many times or after so long, whichever is first.

@@ -13,7 +13,7 @@ mod tests;
 use core::{cell::Cell, fmt};
 
 use protocol_core::{
-    Agent, Data, Done, Pause, Piece, Reference, Said, Stopped, TaskCx,
+    Access, Agent, Data, Done, Pause, Piece, Reference, Said, Stopped, TaskCx,
     json::Json,
     time::{Millis, UnixMillis},
 };
@@ -62,6 +62,9 @@ impl<B: Board, const SENSORS: usize> Agent for SensorNode<'_, B, SENSORS> {
             Ok(command) => command,
             Err(misfit) => return self.explain(task, misfit),
         };
+        if !task.may(command.access()) {
+            return refuse(task, command.access());
+        }
         match command {
             Command::Read { sensor, scale } => self.read(task, sensor, scale).await,
             Command::Watch { sensor, scale, plan } => self.watch(task, sensor, scale, plan).await,
@@ -105,6 +108,8 @@ impl<B: Board, const SENSORS: usize> SensorNode<'_, B, SENSORS> {
                         let is_answer = reference.is_some() || !matches!(understood, Ok(Command::Read { .. }));
                         if is_answer { Ok(Command::Calibrate { sensor, reference }) } else { understood }
                     }
+                    // Nor is a credential: what it is for was said before.
+                    (Ok(Command::Help) | Err(_), Some(asked_for)) if task.was_asked_for_credentials() => Ok(asked_for),
                     _ => understood,
                 }
             }
@@ -155,6 +160,18 @@ impl<B: Board, const SENSORS: usize> SensorNode<'_, B, SENSORS> {
             Misfit::Outside(range) => task.reject(format_args!("Out of range: {range}.")),
             Misfit::Because(why) => reply(task, format_args!("I did not understand: {why}.")),
         }
+    }
+}
+
+/// Says what is missing. What switches things asks for a credential that allows it; what changes the device itself does
+/// not: a model would pass the question on, and somebody would answer it.
+fn refuse(task: &mut TaskCx<'_, '_>, access: Access) -> Result<Done, Stopped> {
+    match access {
+        Access::Operator => task.reject(format_args!("That is for operators of this device only.")),
+        _ if task.was_asked_for_credentials() => {
+            task.ask_for_credentials(format_args!("That credential does not allow it: the access class act is needed."))
+        }
+        _ => task.ask_for_credentials(format_args!("This needs a credential with the access class act.")),
     }
 }
 

@@ -158,7 +158,9 @@ mod tests {
                     true => Said { text: None, data: text },
                     false => Said { text, data: None },
                 };
-                let id = match place.understand(&said) {
+                let understood = place.understand(&said);
+                assert_eq!(understood.map(Command::access), Ok(skill.access), "{example}");
+                let id = match understood {
                     Ok(Command::Read { .. }) => "read",
                     Ok(Command::Watch { .. }) => "watch",
                     Ok(Command::Alert { .. }) => "alert",

@@ -7,7 +7,7 @@ use std::{format, string::String, vec::Vec};
 
 use super::{PROFILE, SensorNode};
 use crate::{
-    agents::bench::{Bench, task_id, text_of, with_agent},
+    agents::bench::{Bench, OWNER, READER, task_id, text_of, with_agent},
     board::{Board, Key, Position, Sensor, Trouble},
     milli::Milli,
 };
@@ -321,5 +321,74 @@ fn several_tasks_share_the_node() {
             assert_has(&task, &[r#""state":"completed""#]);
             assert_eq!(task.matches(r#""unit":"#).count(), 3, "{task}");
         }
+    });
+}
+
+#[test]
+fn who_may_only_look_is_asked_for_a_credential_and_the_task_goes_on_with_it() {
+    with_node(|bench, board| {
+        bench.call_as(READER);
+        let asked = bench.say("set led on", "");
+        assert_has(&asked, &["TASK_STATE_AUTH_REQUIRED", "access class act", "\"schemes\":[\"Bearer\"]"]);
+        assert_eq!(board.led.get(), None);
+        let id = task_id(&asked);
+        let more = format!(r#","taskId":"{id}""#);
+        // Its own does not do, nor do words.
+        for part in [format!(r#"{{"data":{{"credential":"{READER}"}}}}"#), r#"{"text":"I have none"}"#.into()] {
+            assert_has(&bench.part(&part, &more), &["TASK_STATE_AUTH_REQUIRED", "does not allow it"]);
+            assert_eq!(board.led.get(), None);
+        }
+        let done = bench.part(&format!(r#"{{"data":{{"credential":"{OWNER}"}}}}"#), &more);
+        assert_has(&done, &["TASK_STATE_COMPLETED", "led is on."]);
+        assert_eq!(board.led.get(), Some(Position::On));
+        for told in [done, bench.get(&id)] {
+            assert!(!told.contains(OWNER) && !told.contains(READER), "{told}");
+        }
+        // It was lent to that task, and to no other.
+        assert_has(&bench.say("set led off", ""), &["TASK_STATE_AUTH_REQUIRED"]);
+        assert_eq!(board.led.get(), Some(Position::On));
+    });
+}
+
+#[test]
+fn a_credential_that_is_a_text_or_comes_before_it_is_asked_for_will_do() {
+    with_node(|bench, board| {
+        bench.call_as(READER);
+        let id = task_id(&bench.say("set led on", ""));
+        let done = bench.say(&format!(" {OWNER} "), &format!(r#","taskId":"{id}""#));
+        assert_has(&done, &["TASK_STATE_COMPLETED", "(withheld)"]);
+        assert!(!done.contains(OWNER), "{done}");
+        let data = format!(r#"{{"data":{{"skill":"set","actuator":"led","state":"off","credential":"{OWNER}"}}}}"#);
+        let done = bench.part(&data, "");
+        assert_has(&done, &["TASK_STATE_COMPLETED", "led is off.", "\"credential\":null"]);
+        assert!(!done.contains(OWNER), "{done}");
+        assert_eq!(board.led.get(), Some(Position::Off));
+    });
+}
+
+#[test]
+fn a_question_can_follow_the_credential() {
+    with_node(|bench, board| {
+        bench.call_as(READER);
+        let id = task_id(&bench.say("calibrate temperature", ""));
+        let more = format!(r#","taskId":"{id}""#);
+        let asked = bench.part(&format!(r#"{{"data":{{"credential":"{OWNER}"}}}}"#), &more);
+        assert_has(&asked, &["TASK_STATE_INPUT_REQUIRED", "What should temperature read now?"]);
+        assert_has(&bench.say("30", &more), &["TASK_STATE_COMPLETED", "temperature is calibrated"]);
+        assert_eq!(board.store.borrow().len(), 1);
+    });
+}
+
+#[test]
+fn what_changes_the_device_is_for_operators() {
+    with_node(|bench, board| {
+        bench.call_as(READER);
+        for words in ["reboot", "forget wifi"] {
+            assert_has(&bench.say(words, ""), &["TASK_STATE_REJECTED", "operators"]);
+        }
+        assert_eq!((board.reboots.get(), board.forgets.get()), (0, 0));
+        bench.call_as(OWNER);
+        assert_has(&bench.say("reboot", ""), &["TASK_STATE_COMPLETED"]);
+        assert_eq!(board.reboots.get(), 1);
     });
 }
