@@ -83,7 +83,20 @@ impl Entropy for Counting {
     }
 }
 
-struct Flag(AtomicBool);
+/// Says that somebody can go on.
+pub struct Flag(AtomicBool);
+
+impl Flag {
+    /// Set, so that whoever it belongs to begins.
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self(AtomicBool::new(true)))
+    }
+
+    /// Whether it was set; from here on it is not.
+    pub fn take(&self) -> bool {
+        self.0.swap(false, Ordering::Relaxed)
+    }
+}
 
 impl Wake for Flag {
     fn wake(self: Arc<Self>) {
@@ -152,13 +165,12 @@ pub fn with_world<const TASKS: usize, const BLOCKS: usize, const WORKERS: usize,
 impl<'n, 's> World<'n, 's> {
     /// Lets something run beside the workers.
     pub fn spawn<T>(&mut self, future: impl Future<Output = T> + 'n) {
-        let flag = Arc::new(Flag(AtomicBool::new(true)));
-        self.running.push(Running { future: Box::pin(async { drop(future.await) }), flag });
+        self.running.push(Running { future: Box::pin(async { drop(future.await) }), flag: Flag::new() });
     }
 
     /// Lets one of those who can go on take one step. False if nobody can.
     pub fn step(&mut self) -> bool {
-        let Some(index) = self.running.iter().position(|task| task.flag.0.swap(false, Ordering::Relaxed)) else {
+        let Some(index) = self.running.iter().position(|task| task.flag.take()) else {
             return false;
         };
         let task = &mut self.running[index];
@@ -192,10 +204,13 @@ impl<'n, 's> World<'n, 's> {
     }
 
     /// Lets time pass up to the next deadline, without letting anybody run.
-    pub fn advance_to_next_alarm(&mut self) {
-        if let Some(next) = self.clock.next_alarm() {
+    /// False if there is none.
+    pub fn advance_to_next_alarm(&mut self) -> bool {
+        let next = self.clock.next_alarm();
+        if let Some(next) = next {
             self.clock.set(next);
         }
+        next.is_some()
     }
 
     /// One of those who come: a guest, those who are known, and one with a wrong token.

@@ -79,7 +79,10 @@ fn operate<'n, 's>(world: &mut World<'n, 's>, open: &mut Open<'n, 's>, what: u8,
             return;
         }
         11 => return world.advance(u64::from(how) * if first { 1 } else { 100 }),
-        12 => return world.advance_to_next_alarm(),
+        12 => {
+            world.advance_to_next_alarm();
+            return;
+        }
         13 => {
             if let Some((answer, _)) = pick(open, whom) {
                 answer.read_once(usize::from(how) + 1);
