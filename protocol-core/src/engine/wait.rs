@@ -28,7 +28,7 @@ impl Job {
 pub(crate) struct Reader {
     used: bool,
     owner: Owner,
-    task: Option<TaskKey>,
+    pub(super) task: Option<TaskKey>,
     waker: Option<Waker>,
     wake_at: Option<Millis>,
 }
