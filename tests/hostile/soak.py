@@ -71,8 +71,9 @@ class Client:
         assert task["id"] == name and task["status"]["state"] == "completed", task
 
     def talk(self):
+        # A message, or a task where no worker was free to say that it is none.
         answer = self.send("hello")
-        assert "sensor node" in answer["parts"][0]["text"], answer
+        assert "sensor node" in json.dumps(answer) or answer["status"]["state"] == "TASK_STATE_SUBMITTED", answer
 
     def look(self):
         tasks = self.call("ListTasks", {"pageSize": 50, "includeArtifacts": True, "historyLength": 5})["tasks"]
@@ -145,13 +146,20 @@ class Client:
 
     def alert_and_cancel(self):
         task = self.send("alert when temperature above 1000", is_long=True)
+        if self.is_too_much(task):
+            return
         assert task["status"]["state"] in ("TASK_STATE_WORKING", "TASK_STATE_SUBMITTED"), task
         task = self.call("CancelTask", {"id": task["id"]})
         assert task["status"]["state"] == "TASK_STATE_CANCELED", task
 
+    def is_too_much(self, task):
+        """Some workers are kept free of tasks that may take for ever: a clear no is a good answer, too."""
+        words = [part.get("text", "") for part in task["status"].get("message", {}).get("parts", [])]
+        return task["status"]["state"] == "TASK_STATE_REJECTED" and "cancel one of them first" in words[0]
+
     def alert_that_comes(self):
         task = self.send("alert when temperature above -200")
-        assert task["status"]["state"] == "TASK_STATE_COMPLETED", task
+        assert self.is_too_much(task) or task["status"]["state"] == "TASK_STATE_COMPLETED", task
 
     def calibrate(self):
         asked = self.send("calibrate temperature")
@@ -276,8 +284,10 @@ def tables(world):
     """What is in use when nobody does anything: tables, sockets, the deepest stack so far."""
     world.fill()
     status = world.honest.status()
+    # On a bad network a client that has gone is noticed a little later now and then.
+    connections = max(world.count_connections() for _ in range(5))
     return {"readers": status["readers"]["used"], "tasks": status["tasks"]["used"], "blocks": status["logBlocks"]["used"],
-            "stack": status.get("stackBytes", {}).get("deepest", 0), "connections": world.count_connections()}
+            "stack": status.get("stackBytes", {}).get("deepest", 0), "connections": connections}
 
 
 def main():
@@ -313,12 +323,13 @@ def main():
 
     # What is left of the hostile ones has its deadlines.
     world.wait("readers", lambda: world.honest.status()["readers"]["used"], before["readers"], 60)
-    world.wait("connections", world.count_connections, before["connections"], 60)
+    world.wait("connections", lambda: world.count_connections() >= before["connections"], True, 60)
     after = tables(world)
     print(f"at the end {json.dumps(after)}", flush=True)
     assert world.snapshot(world.live) == live, "the tasks that lived through it have changed"
     assert world.honest.status()["uptimeMs"] > uptime + 900 * seconds, "it has restarted"
-    for name, slack in {"readers": 0, "tasks": 0, "connections": 0, "blocks": 4, "stack": 256}.items():
+    assert after["connections"] == before["connections"], "sockets are missing"
+    for name, slack in {"readers": 0, "tasks": 0, "blocks": 4, "stack": 256}.items():
         assert after[name] <= before[name] + slack, f"{name}: {after[name]}, it were {before[name]}"
     took = sorted(world.timed() for _ in range(9))[4]
     assert took < world.bound, f"an answer takes {took:.2f} s now"
