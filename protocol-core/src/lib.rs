@@ -11,6 +11,8 @@ pub mod door;
 mod encode;
 mod engine;
 mod fmt;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub mod json;
 mod log;
 mod model;

@@ -93,6 +93,17 @@ impl<'s> Node<'s> {
         self.engine().limits()
     }
 
+    /// Fills `bytes` with the randomness that ids are made of: tokens are, too.
+    pub fn fill_random(&self, bytes: &mut [u8]) {
+        self.engine().fill_random(bytes);
+    }
+
+    /// Asserts that the engine is in order, see [`Engine::check`].
+    #[cfg(any(test, fuzzing))]
+    pub fn check(&self, marks: &mut [bool]) {
+        self.engine().check(marks);
+    }
+
     /// A short borrow of the engine. Nobody holds one across an `await`, so it is always free.
     // One way to panic instead of forty.
     #[inline(never)]

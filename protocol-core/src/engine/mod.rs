@@ -7,6 +7,8 @@
 //! Nothing here knows a socket, a clock or a dialect's words. No method waits, and none calls back: a caller borrows the
 //! engine for one step and lets go.
 
+#[cfg(any(test, fuzzing))]
+mod check;
 mod credential;
 mod list;
 mod read;
@@ -113,6 +115,11 @@ impl<'s> Engine<'s> {
             readers: self.readers.len() as u32,
             readers_used: self.readers.iter().filter(|reader| reader.is_used()).count() as u32,
         }
+    }
+
+    /// Fills `bytes` with the randomness that ids are made of.
+    pub(crate) fn fill_random(&mut self, bytes: &mut [u8]) {
+        self.entropy.fill(bytes);
     }
 
     fn next_stamp(&mut self) -> Stamp {

@@ -15,7 +15,7 @@ pub(crate) type Id = heapless::String<ID_MAX>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(crate) struct TaskKey {
-    index: u32,
+    pub(super) index: u32,
     generation: u32,
 }
 
@@ -111,8 +111,8 @@ impl Slot {
 /// A list of slots, linked through them. A slot is in one list at the most.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List {
-    head: u32,
-    tail: u32,
+    pub(super) head: u32,
+    pub(super) tail: u32,
 }
 
 impl List {
@@ -124,10 +124,10 @@ impl List {
 }
 
 pub(super) struct Slots<'s> {
-    slots: &'s mut [Slot],
-    free: u32,
+    pub(super) slots: &'s mut [Slot],
+    pub(super) free: u32,
     /// Slots from here on were never used.
-    fresh: u32,
+    pub(super) fresh: u32,
     used: u32,
 }
 

@@ -28,7 +28,7 @@ impl Job {
 pub(crate) struct Reader {
     used: bool,
     owner: Owner,
-    task: Option<TaskKey>,
+    pub(super) task: Option<TaskKey>,
     waker: Option<Waker>,
     wake_at: Option<Millis>,
 }
@@ -81,6 +81,11 @@ impl Engine<'_> {
         remember(&mut reader.waker, waker);
         reader.wake_at = Some(wake_at);
         self.timer_set(wake_at);
+    }
+
+    /// Whether somebody waits for this task, or is being told of it.
+    pub(super) fn is_read(&self, task: TaskKey) -> bool {
+        self.readers.iter().any(|reader| reader.task == Some(task))
     }
 
     pub(super) fn wake_readers(&mut self, task: TaskKey) {

@@ -8,6 +8,8 @@
 //! Blocks are all alike, so taking and giving back is O(1) and nothing fragments. Records never change once written;
 //! a reader is a position and holds no borrow.
 
+#[cfg(any(test, fuzzing))]
+mod check;
 mod pool;
 mod record;
 mod write;
@@ -15,6 +17,8 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+#[cfg(any(test, fuzzing))]
+pub(crate) use check::check_chain;
 pub(crate) use pool::Block;
 pub(crate) use pool::{Pool, Position};
 pub(crate) use record::{Header, ITEM_HEAD, Item, Items, Kind, Span, Tag};

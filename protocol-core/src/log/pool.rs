@@ -9,7 +9,7 @@ pub(super) const PAYLOAD: usize = BLOCK_BYTES - 4;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
     /// The next block of the same record, or of the free list.
-    next: BlockIndex,
+    pub(super) next: BlockIndex,
     bytes: [u8; PAYLOAD],
 }
 
@@ -33,11 +33,11 @@ pub(crate) struct Position {
 }
 
 pub(crate) struct Pool<'s> {
-    blocks: &'s mut [Block],
+    pub(super) blocks: &'s mut [Block],
     /// Blocks that were given back.
-    free: BlockIndex,
+    pub(super) free: BlockIndex,
     /// Blocks from here on were never used; they join no list, so that memory is touched only when needed.
-    fresh: u32,
+    pub(super) fresh: u32,
     available: u32,
     /// Places looked at, for tests that hold the work against the length of what was read.
     #[cfg(test)]

@@ -121,7 +121,7 @@ pub(crate) enum Tag {
 }
 
 impl Tag {
-    const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::MessageId,
         Self::Metadata,
         Self::Extensions,

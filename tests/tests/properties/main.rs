@@ -1,6 +1,5 @@
 //! Properties: what holds for every input, tried with random ones. A failure names its seed; `MOTE_SEED=N` runs it alone.
 
-mod corpus;
 mod make;
 mod model;
 mod mutations;

@@ -3,14 +3,13 @@
 use core::task::{Context, Poll, Waker};
 
 use mote_tests::{
+    corpus,
     random::{Random, with_seeds},
     script::{Script, send},
     world::{PROFILE, World},
 };
 use protocol_core::{Inbound, Profile, Served};
 use serde_json::Value;
-
-use crate::corpus;
 
 /// Breaks a body a little.
 pub(crate) fn mutate(random: &mut Random, bytes: &mut Vec<u8>, corpus: &[String]) {

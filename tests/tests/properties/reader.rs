@@ -1,10 +1,13 @@
 //! Our reader of JSON against another one: the same texts are JSON, and they mean the same.
 
-use mote_tests::random::{Random, with_seeds};
+use mote_tests::{
+    corpus,
+    random::{Random, with_seeds},
+};
 use protocol_core::json::{Json, Kind, MAX_DEPTH};
 use serde_json::{Map, Value};
 
-use crate::{corpus, make, mutations::mutate};
+use crate::{make, mutations::mutate};
 
 /// What our reader takes a text for.
 fn understood(json: Json<'_>) -> Value {
