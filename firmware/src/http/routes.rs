@@ -11,6 +11,8 @@ pub(super) enum Action {
     Rpc,
     /// The agent card.
     Card,
+    /// What the agent card has for those who are known.
+    ExtendedCard,
     /// How the device is.
     Status,
     /// A few words for people.
@@ -39,7 +41,9 @@ const HOME: &[(&str, Action)] = &[("POST", Action::Rpc), ("GET", Action::Home), 
 
 const STATUS: &[(&str, Action)] = &[("GET", Action::Status), ("HEAD", Action::Status)];
 
-const ROUTES: [Route; 6] = [
+const EXTENDED: &[(&str, Action)] = &[("GET", Action::ExtendedCard), ("HEAD", Action::ExtendedCard)];
+
+const ROUTES: [Route; 7] = [
     Route { path: "/", methods: HOME, allow: "GET, HEAD, POST, OPTIONS" },
     Route { path: "/a2a", methods: RPC, allow: "POST, OPTIONS" },
     Route { path: "/rpc", methods: RPC, allow: "POST, OPTIONS" },
@@ -47,6 +51,8 @@ const ROUTES: [Route; 6] = [
     Route { path: "/.well-known/agent-card.json", methods: CARD, allow: "GET, HEAD, OPTIONS" },
     // The path of A2A before 0.3; directories still ask for it (DIALECTS.md 8).
     Route { path: "/.well-known/agent.json", methods: CARD, allow: "GET, HEAD, OPTIONS" },
+    // A2A 0.2 had no method for it.
+    Route { path: "/agent/authenticatedExtendedCard", methods: EXTENDED, allow: "GET, HEAD, OPTIONS" },
 ];
 
 /// Finds what a method does to a path. Percent-encoded paths are other paths.
@@ -126,6 +132,11 @@ macro_rules! problem {
 impl Problem {
     pub(super) const NO_PATH: Self =
         problem!(404, "NOT_FOUND", "Nothing here. The agent card is at /.well-known/agent-card.json");
+    pub(super) const NO_EXTENDED_CARD: Self = problem!(
+        404,
+        "NOT_FOUND",
+        "Everybody may use everything here: the card at /.well-known/agent-card.json is all there is"
+    );
     pub(super) const NO_METHOD: Self = problem!(405, "UNIMPLEMENTED", "Method not allowed on this path");
     pub(super) const BAD_HOST: Self =
         problem!(400, "INVALID_ARGUMENT", "Host is not a host name with an optional port");
@@ -195,6 +206,7 @@ mod tests {
         assert_eq!(find("GET", "http://mote.local/.well-known/agent-card.json"), Ok(Action::Card));
         assert_eq!(find("GET", "http://mote.local"), Ok(Action::Home));
         assert_eq!(find("GET", "/status"), Ok(Action::Status));
+        assert_eq!(find("GET", "/agent/authenticatedExtendedCard"), Ok(Action::ExtendedCard));
         assert_eq!(find("OPTIONS", "*"), Ok(Action::Options("GET, HEAD, POST, OPTIONS")));
         assert_eq!(find("OPTIONS", "/rpc"), Ok(Action::Options("POST, OPTIONS")));
         assert_eq!(find("DELETE", "/"), Err(Missed::Method("GET, HEAD, POST, OPTIONS")));
