@@ -355,7 +355,7 @@ fn line(f: &mut fmt::Formatter<'_>, name: &str, value: Option<impl fmt::Display>
 }
 
 /// The words for a status. A person may read them, no program does.
-fn reason(status: u16) -> &'static str {
+pub(super) fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",
         204 => "No Content",

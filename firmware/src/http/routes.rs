@@ -156,6 +156,8 @@ impl Problem {
     pub(super) const TOO_OFTEN: Self = problem!(429, "RESOURCE_EXHAUSTED", "You ask too often, try again later");
     pub(super) const EXPECTATION: Self = problem!(417, "UNIMPLEMENTED", "The only expectation met is 100-continue");
     pub(super) const GONE: Self = problem!(500, "INTERNAL", "The answer was dropped before it could be sent");
+    pub(super) const TIMED_OUT: Self = problem!(408, "DEADLINE_EXCEEDED", "The request head did not arrive in time");
+    pub(super) const NO_ROOM: Self = problem!(503, "UNAVAILABLE", "All connections are in use, try again later");
     pub(super) const STOPPING: Self = problem!(503, "UNAVAILABLE", "The agent is stopping");
 
     /// Says what the gate found. A body that is too large is the service's to refuse.
@@ -187,9 +189,6 @@ pub(super) const HOME_TEXT: &str = "This is a Mote: an A2A agent on a small devi
     Agent card: /.well-known/agent-card.json\n\
     JSON-RPC:   POST /\n\
     Status:     /status\n";
-
-/// The whole answer to a head that does not arrive in time; picoserve has given up on it by then.
-pub(super) const TIMED_OUT: &[u8] = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
 /// Lets a client that asked send its body.
 pub(super) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
