@@ -287,6 +287,14 @@ impl<'s> Door<'s> {
         found
     }
 
+    /// Whether that is somebody who would be let in today.
+    pub(crate) fn knows(&self, owner: Owner) -> bool {
+        match usize::from(owner.place).checked_sub(1).and_then(|place| self.principals.get(place)) {
+            Some(known) => known.is_known() && known.generation == owner.generation,
+            None => owner == Owner::GUEST && self.is_open,
+        }
+    }
+
     fn principal(&mut self, owner: Owner) -> Option<&mut Principal> {
         let place = self.principals.get_mut(usize::from(owner.place).checked_sub(1)?)?;
         Some(place).filter(|known| known.is_known() && known.generation == owner.generation)
