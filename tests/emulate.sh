@@ -7,7 +7,8 @@
 # 77 and a line for each missing tool. arm and riscv are machines of QEMU, rp2040 is the image of a W5500-EVB-Pico as it
 # is flashed, in rp2040js. What is typed in this terminal goes to the board's serial console, try `help`; a program finds
 # the console at MOTE_CONSOLE=PATH, a socket that is made there. MOTE_QEMU_FLAGS are passed on to QEMU, MOTE_RP2040_FLAGS
-# to tests/emulated/rp2040/main.mjs; MOTE_IMAGE is run instead of a fresh build; DEFMT_LOG says how much is logged.
+# to tests/emulated/rp2040/main.mjs; MOTE_IMAGE is run instead of a fresh build; DEFMT_LOG says how much is logged. QEMU's
+# machines can be at the end of another cable, MOTE_NETDEV, where they answer at MOTE_BOARD_URL: tests/hostile/wire.py.
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit 1
@@ -37,7 +38,8 @@ elif [ -t 0 ]; then
 else
     serial=null
 fi
-network=(-netdev "user,id=n0,hostfwd=tcp:127.0.0.1:$port-:80")
+network=(-netdev "${MOTE_NETDEV:-user,id=n0,hostfwd=tcp:127.0.0.1:$port-:80}")
+url=${MOTE_BOARD_URL:-http://127.0.0.1:$port}
 common=(-display none -monitor none -serial "$serial" -semihosting-config "enable=on,target=native")
 # Each takes the image as its last word. Flags from the environment are words on purpose.
 # shellcheck disable=SC2206
@@ -99,7 +101,7 @@ board=$!
 is_ready=
 for _ in $(seq 60); do
     kill -0 "$board" 2>/dev/null || break
-    if curl -fsS -m 1 -o /dev/null "http://127.0.0.1:$port/.well-known/agent-card.json" 2>/dev/null; then
+    if curl -fsS -m 1 -o /dev/null "$url/.well-known/agent-card.json" 2>/dev/null; then
         sleep 0.5
         kill -0 "$board" 2>/dev/null && is_ready=yes
         break
@@ -107,7 +109,7 @@ for _ in $(seq 60); do
     sleep 0.2
 done
 if [ -n "$is_ready" ]; then
-    echo "ready http://127.0.0.1:$port"
+    echo "ready $url"
 elif kill -0 "$board" 2>/dev/null; then
     echo "the board does not answer" >&2
     exit 1

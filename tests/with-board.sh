@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Starts an emulated board, runs a command with its base URL as first argument, and ends it again:
+# Starts an emulated board, runs a command with its base URL as first argument, and ends it again. The command finds the
+# log at MOTE_LOG:
 #
 #     tests/with-board.sh arm|riscv|rp2040 COMMAND [ARGUMENT...]
 set -uo pipefail
@@ -28,7 +29,7 @@ until grep -q '^ready ' "$log"; do
 done
 grep -E 'INFO|^ready' "$log"
 
-"$command" "http://127.0.0.1:$port" "$@"
+MOTE_LOG=$log "$command" "$(sed -n 's/^ready //p' "$log")" "$@"
 status=$?
 if grep -qE 'ERROR|panic|WARN.*started because of' "$log"; then
     echo "the board complains:"

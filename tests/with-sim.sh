@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Starts host-sim on a free port, runs a command with its base URL as last argument, and ends it again:
+# Starts host-sim on a free port, runs a command with its base URL as last argument, and ends it again. The command finds
+# the log at MOTE_LOG:
 #
 #     tests/with-sim.sh "AGENT [FLAG...]" COMMAND [ARGUMENT...]
 set -uo pipefail
@@ -22,7 +23,7 @@ for _ in $(seq 100); do
 done
 [ -n "${url:-}" ] || { echo "host-sim did not say where it listens:"; cat "$log"; exit 1; }
 
-"$@" "$url"
+MOTE_LOG=$log "$@" "$url"
 status=$?
 if ! kill -0 "$sim" 2>/dev/null; then
     echo "host-sim ended while it was being used:"

@@ -209,6 +209,19 @@ impl Key {
     pub const WIFI: Self = Self(1);
     /// Whom to ask for the time: `ADDRESS` or `ADDRESS:PORT` as text.
     pub const TIME_SERVER: Self = Self(2);
+    /// Whether guests come in: one byte, 1 if they do.
+    pub const GUESTS: Self = Self(3);
+
+    /// Somebody who is known, as [`Principal::to_bytes`](protocol_core::door::Principal::to_bytes) writes it. Keys 0x20 to
+    /// 0x3f.
+    ///
+    /// # Panics
+    /// Where a board knows more than 32.
+    #[must_use]
+    pub const fn principal(place: usize) -> Self {
+        assert!(place < 0x20);
+        Self(0x20 + place as u16)
+    }
 
     /// What is added to the readings of a sensor: an `i32` in thousandths, low byte first. Keys 0x100 to 0x1ff.
     ///

@@ -4,6 +4,8 @@
 
 use core::fmt;
 
+use protocol_core::door::Classes;
+
 use crate::wifi::{BadNetwork, Network};
 
 /// What a person can ask for.
@@ -20,10 +22,34 @@ pub enum Command<'l> {
     ForgetWifi,
     /// Whom to ask for the time; `None` for the gateway.
     TimeServer(Option<&'l str>),
+    /// Who gets in.
+    Keys(Keys<'l>),
     /// A restart.
     Reboot,
     /// Something that only an emulated board does, for tests.
     Trial(Trial),
+}
+
+/// What a person can ask about who gets in. Whoever has the device in their hands decides that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keys<'l> {
+    /// Who does.
+    List,
+    /// Somebody new does, with a token that is made for it.
+    Add {
+        /// Its name.
+        name: &'l str,
+        /// What it may do.
+        classes: Classes,
+    },
+    /// Another token for that name; the one that it has stays valid, too.
+    Replace(&'l str),
+    /// The older of its two tokens is valid no longer.
+    Retire(&'l str),
+    /// None of its tokens is.
+    Revoke(&'l str),
+    /// Guests do, or no longer.
+    Guests(bool),
 }
 
 /// What an emulated board does to be tested.
@@ -56,6 +82,8 @@ pub enum Complaint {
     TooLong,
     /// There is no such network.
     Network(BadNetwork),
+    /// There are no such classes.
+    Classes,
 }
 
 impl Complaint {
@@ -68,6 +96,7 @@ impl Complaint {
             Self::Words => "too few or too many words; put a name with spaces into quotes",
             Self::TooLong => "a line has 160 characters at most",
             Self::Network(bad) => bad.as_str(),
+            Self::Classes => "classes are read, act and operator, with + between them",
         }
     }
 }
@@ -86,6 +115,12 @@ status                 how the device is\r\n\
 wifi SSID [PASSWORD]   the network to join; quotes around what has spaces: wifi \"my net\" secret123\r\n\
 forget wifi            no network from the next restart on\r\n\
 ntp ADDRESS[:PORT]     whom to ask for the time; ntp alone: the gateway\r\n\
+tokens                 who gets in, and what they may do\r\n\
+token add NAME CLASSES somebody new, e.g. token add anna read+act; shows a token, once\r\n\
+token replace NAME     another token for that name; the one before stays valid until ...\r\n\
+token retire NAME      ... this: the one before is valid no longer\r\n\
+token revoke NAME      no token of that name is valid any longer\r\n\
+open on, open off      whether everybody gets in, without a token\r\n\
 reboot                 restart";
 
 /// The longest line.
@@ -148,13 +183,23 @@ pub fn parse(line: &str) -> Result<Command<'_>, Complaint> {
         ["forget", "wifi"] => Ok(Command::ForgetWifi),
         ["ntp"] => Ok(Command::TimeServer(None)),
         ["ntp", server] => Ok(Command::TimeServer(Some(server))),
+        ["tokens"] => Ok(Command::Keys(Keys::List)),
+        ["token", "add", name, classes] => match Classes::parse(classes) {
+            Some(classes) => Ok(Command::Keys(Keys::Add { name, classes })),
+            None => Err(Complaint::Classes),
+        },
+        ["token", "replace", name] => Ok(Command::Keys(Keys::Replace(name))),
+        ["token", "retire", name] => Ok(Command::Keys(Keys::Retire(name))),
+        ["token", "revoke", name] => Ok(Command::Keys(Keys::Revoke(name))),
+        ["open", "on"] => Ok(Command::Keys(Keys::Guests(true))),
+        ["open", "off"] => Ok(Command::Keys(Keys::Guests(false))),
         ["reboot"] => Ok(Command::Reboot),
         ["trial", trial] => TRIALS
             .iter()
             .find(|(name, _)| name == trial)
             .map(|(_, trial)| Command::Trial(*trial))
             .ok_or(Complaint::Unknown),
-        ["wifi" | "forget" | "ntp" | "trial", ..] => Err(Complaint::Words),
+        ["wifi" | "forget" | "ntp" | "token" | "open" | "trial", ..] => Err(Complaint::Words),
         _ => Err(Complaint::Unknown),
     }
 }
@@ -186,9 +231,16 @@ fn split(line: &str) -> Result<heapless::Vec<&str, 4>, Complaint> {
 #[cfg(test)]
 mod tests {
     extern crate std;
-    use std::{string::String, vec::Vec};
+    use std::{
+        string::{String, ToString as _},
+        vec::Vec,
+    };
+
+    use protocol_core::{Access, door::Unfit};
 
     use super::*;
+
+    const READ_AND_ACT: Classes = Classes::of(&[Access::Read, Access::Act]);
 
     fn network(ssid: &str, password: &str) -> Command<'static> {
         Command::Wifi(Network::new(ssid, password).expect("it is good"))
@@ -206,6 +258,19 @@ mod tests {
             ("forget wifi", Ok(Command::ForgetWifi)),
             ("ntp", Ok(Command::TimeServer(None))),
             ("ntp 10.0.2.2:123", Ok(Command::TimeServer(Some("10.0.2.2:123")))),
+            ("tokens", Ok(Command::Keys(Keys::List))),
+            ("token add anna read+act", Ok(Command::Keys(Keys::Add { name: "anna", classes: READ_AND_ACT }))),
+            ("token replace anna", Ok(Command::Keys(Keys::Replace("anna")))),
+            ("token retire anna", Ok(Command::Keys(Keys::Retire("anna")))),
+            ("token revoke anna", Ok(Command::Keys(Keys::Revoke("anna")))),
+            ("open on", Ok(Command::Keys(Keys::Guests(true)))),
+            ("open off", Ok(Command::Keys(Keys::Guests(false)))),
+            ("token add anna", Err(Complaint::Words)),
+            ("token add anna everything", Err(Complaint::Classes)),
+            ("token add anna read act", Err(Complaint::Words)),
+            ("token", Err(Complaint::Words)),
+            ("open", Err(Complaint::Words)),
+            ("open yes", Err(Complaint::Words)),
             ("reboot", Ok(Command::Reboot)),
             ("trial panic", Ok(Command::Trial(Trial::Panic))),
             ("trial dance", Err(Complaint::Unknown)),
@@ -243,12 +308,16 @@ mod tests {
     #[test]
     fn complaints_name_the_limits_there_are() {
         assert!(Complaint::TooLong.as_str().contains(&std::format!("{LINE_MAX}")));
+        assert_eq!(Complaint::Classes.as_str(), Unfit::Classes.to_string());
     }
 
     #[test]
     fn help_names_every_command() {
-        for word in ["status", "wifi", "forget wifi", "ntp", "reboot"] {
+        for word in ["status", "wifi", "forget wifi", "ntp", "tokens", "open on", "open off", "reboot"] {
             assert!(HELP.contains(word), "{word}");
+        }
+        for word in ["add", "replace", "retire", "revoke"] {
+            assert!(HELP.contains(&std::format!("token {word} NAME")), "{word}");
         }
     }
 }

@@ -10,7 +10,7 @@ use core::{
 
 use embassy_executor::Spawner;
 use embassy_net::{
-    Config, StackResources,
+    Config, IpAddress, StackResources,
     tcp::{State, TcpSocket},
 };
 use embassy_sync::signal::Signal;
@@ -18,7 +18,7 @@ use embassy_time::{Duration, Instant, Timer, with_timeout};
 use picoserve::time::EmbassyTimer;
 use protocol_core::{
     Engine, Identity, Node, Served, Storage,
-    door::Door,
+    door::{Door, DoorStorage},
     time::{Clock, Entropy, Millis},
 };
 use static_cell::{ConstStaticCell, StaticCell};
@@ -29,6 +29,7 @@ use crate::{
     app::App,
     board::here,
     http::{self, Bodies, Buffers, LEAST_TRANSMIT_BYTES, Limits, Site},
+    keyring::{First, Keyring, PRINCIPALS},
     reset::Reason,
     status::{Connection, Facts},
     store::Store,
@@ -81,6 +82,8 @@ const BODIES: usize = 1;
 const SERVICES: usize = 2;
 /// The sockets that are there to say that all others are taken: while one says so the other one listens.
 const DOORS: usize = 2;
+/// Addresses of strangers that are counted each by itself.
+const ADDRESSES: usize = 16;
 
 const PORT: u16 = 80;
 static LIMITS: Limits = Limits::DEVICE;
@@ -104,12 +107,12 @@ impl Line {
 }
 
 /// The memory of a connection that says that there is no room.
-struct Door {
+struct Entrance {
     receive: [u8; 256],
     send: [u8; LEAST_TRANSMIT_BYTES],
 }
 
-impl Door {
+impl Entrance {
     const NEW: Self = Self { receive: [0; _], send: [0; _] };
 }
 
@@ -121,7 +124,8 @@ type Sensing = SensorNode<'static, Desk, 1>;
 static UPTIME: ConstStaticCell<Uptime> = ConstStaticCell::new(Uptime::new());
 static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
 static LINES: ConstStaticCell<[Line; CONNECTIONS]> = ConstStaticCell::new([Line::NEW; CONNECTIONS]);
-static ENTRANCES: ConstStaticCell<[Door; DOORS]> = ConstStaticCell::new([Door::NEW; DOORS]);
+static ENTRANCES: ConstStaticCell<[Entrance; DOORS]> = ConstStaticCell::new([Entrance::NEW; DOORS]);
+static KNOWN: ConstStaticCell<DoorStorage<PRINCIPALS, ADDRESSES>> = ConstStaticCell::new(DoorStorage::new());
 static ROOMS: ConstStaticCell<[[u8; Limits::DEVICE.body_bytes]; BODIES]> =
     ConstStaticCell::new([[0; Limits::DEVICE.body_bytes]; BODIES]);
 
@@ -167,9 +171,13 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         restart: Signal::new(),
         time_server: Signal::new(),
     });
+    let mut door = Door::new(KNOWN.take(), LIMITS.allowance);
+    let first = Keyring::new(&desk.store).recall(&mut door, |bytes| entropy.fill(bytes));
+    if let Some(first) = &first {
+        tell_first(first);
+    }
     let identity = Identity { profile: sensor::PROFILE, url: None, served: Served::ALL };
-    let node =
-        NODE.init_with(|| Node::new(Engine::new(MEMORY.take(), entropy), Door::open_to_all(), UPTIME.take(), identity));
+    let node = NODE.init_with(|| Node::new(Engine::new(MEMORY.take(), entropy), door, UPTIME.take(), identity));
     let agent = AGENT.init_with(|| SensorNode::new(desk));
     let shelf = SHELF.init(ROOMS.take().each_mut().map(|room| RefCell::new(&mut room[..])));
     let bodies = BODIES.init_with(|| Bodies::new(shelf));
@@ -189,7 +197,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         #[cfg(feature = "emulated")]
         guard,
     };
-    spawner.spawn(console::listen(serial, room).expect(ONCE));
+    spawner.spawn(console::listen(serial, room, first.map(|first| first.token)).expect(ONCE));
     spawner.spawn(wind(node, guard).expect(ONCE));
     for worker in 0..WORKERS {
         spawner.spawn(work(worker, node, agent).expect(ONCE));
@@ -223,6 +231,14 @@ fn greet(facts: &Facts) {
     );
 }
 
+/// Shows the token of a device that knew nobody. The console shows it, too, to whoever comes first; nothing else does.
+fn tell_first(First { token, kept }: &First) {
+    defmt::warn!("nobody was known here: this is the token of owner, shown this once: {=str}", token.as_str());
+    if let Err(trouble) = kept {
+        defmt::error!("the token is not kept, and the next start makes another one: {=str}", trouble.0);
+    }
+}
+
 /// Every task is spawned once, and has memory of its own.
 const ONCE: &str = "a task is spawned once";
 
@@ -253,8 +269,9 @@ async fn serve(
         accept(&mut socket).await;
         let turn = guard.line(place);
         let Buffers { request, answer, transmit } = &mut buffers;
-        let wire = Wire { socket: &mut socket, turn: &turn };
-        let ending = http::serve(wire, &EmbassyTimer, site, Buffers { request, answer, transmit }, pending()).await;
+        let (address, wire) = (peer(&socket), Wire { socket: &mut socket, turn: &turn });
+        let buffers = Buffers { request, answer, transmit };
+        let ending = http::serve(wire, address, &EmbassyTimer, site, buffers, pending()).await;
         defmt::debug!("connection ended: {}", defmt::Debug2Format(&ending));
         hang_up(&mut socket).await;
     }
@@ -281,6 +298,13 @@ async fn accept(socket: &mut TcpSocket<'_>) {
     // cannot fail: the port is one, and the socket was hung up.
     socket.accept(PORT).await.expect("a socket that is free");
     defmt::debug!("connection from {}", socket.remote_endpoint());
+}
+
+/// Where the client is. One that is gone already is nowhere.
+fn peer(socket: &TcpSocket<'_>) -> protocol_core::door::Address {
+    socket.remote_endpoint().map_or_else(Default::default, |endpoint| match endpoint.addr {
+        IpAddress::Ipv4(address) => protocol_core::door::Address::v4(address.octets()),
+    })
 }
 
 /// Makes the socket free for the next client, whatever is left of this one.

@@ -11,6 +11,7 @@
 //! | `device` | how does all of it run on a microcontroller (with the feature of a board) |
 //! | `entropy` | what is chance made of where the chip has little (RP2040 and RP2350) |
 //! | [`store`] | what is kept beyond a restart, and how |
+//! | [`keyring`] | who is known beyond a restart, and where do their tokens come from |
 //! | [`wifi`] | how does a device join a network and stay in it |
 //! | [`console`] | what can be typed on the serial line |
 //! | [`reset`] | why did the device start |
@@ -31,6 +32,7 @@ mod device;
 #[cfg(any(feature = "rp", test))]
 mod entropy;
 pub mod http;
+pub mod keyring;
 pub mod milli;
 pub mod reset;
 pub mod simulated;

@@ -49,6 +49,8 @@ pub struct Status<'a> {
     now: Millis,
     time: Option<UnixMillis>,
     limits: Limits,
+    is_open: bool,
+    principals: usize,
     stack: Option<Stack>,
     address: Option<Ipv4Addr>,
     wifi: Option<&'static str>,
@@ -60,8 +62,11 @@ pub struct Status<'a> {
 impl<'a> Status<'a> {
     /// Looks at everything once, so that what is read fits together.
     pub fn new(node: &Node<'_>, facts: &'a Facts) -> Self {
+        let door = node.door();
         Self {
             facts,
+            is_open: door.is_open(),
+            principals: door.principals().count(),
             now: node.now(),
             time: node.wall_time(),
             limits: node.limits(),
@@ -108,15 +113,16 @@ impl<'a> Status<'a> {
             }),
             5 => self.address.map_or(Ok(()), |address| writeln!(text, "\"address\":\"{address}\",")),
             6 => self.wifi.map_or(Ok(()), |wifi| writeln!(text, "\"wifi\":\"{wifi}\",")),
-            7 => writeln!(text, "\"tasks\":{{\"used\":{},\"all\":{}}},", limits.tasks_used, limits.tasks),
-            8 => writeln!(text, "\"logBlocks\":{{\"used\":{},\"all\":{}}},", limits.blocks_used, limits.blocks),
-            9 => writeln!(text, "\"readers\":{{\"used\":{},\"all\":{}}},", limits.readers_used, limits.readers),
+            7 => writeln!(text, "\"door\":{{\"open\":{},\"principals\":{}}},", self.is_open, self.principals),
+            8 => writeln!(text, "\"tasks\":{{\"used\":{},\"all\":{}}},", limits.tasks_used, limits.tasks),
+            9 => writeln!(text, "\"logBlocks\":{{\"used\":{},\"all\":{}}},", limits.blocks_used, limits.blocks),
+            10 => writeln!(text, "\"readers\":{{\"used\":{},\"all\":{}}},", limits.readers_used, limits.readers),
             _ => writeln!(text, "\"workers\":{{\"all\":{}}}}}", limits.workers),
         }
     }
 }
 
-const MEMBERS: usize = 11;
+const MEMBERS: usize = 12;
 
 /// The longest member has the longest detail.
 const MEMBER_MAX: usize = DETAIL_MAX + 64;
@@ -126,7 +132,11 @@ mod tests {
     extern crate std;
     use std::{string::String, vec::Vec};
 
-    use protocol_core::{Engine, Identity, Served, Storage, door::Door, time::Clock};
+    use protocol_core::{
+        Engine, Identity, Served, Storage,
+        door::{Allowance, Classes, Door, DoorStorage, Principal},
+        time::Clock,
+    };
 
     use super::*;
     use crate::{
@@ -147,7 +157,11 @@ mod tests {
         let mut storage = Storage::<2, 8, 1, 1>::new();
         let mut chance = SplitMix::new(1);
         let identity = Identity { profile: sensor::PROFILE, url: None, served: Served::ALL };
-        let node = Node::new(Engine::new(&mut storage, &mut chance), Door::open_to_all(), &Late, identity);
+        let mut known = DoorStorage::<2, 1>::new();
+        let mut door = Door::new(&mut known, Allowance::UNLIMITED);
+        door.know(Principal::new("anna", Classes::ALL, "annas-first-token").expect("it is fit"))
+            .expect("there is room");
+        let node = Node::new(Engine::new(&mut storage, &mut chance), door, &Late, identity);
         node.handle_wall_time(UnixMillis(1_767_225_600_000));
         let mut status = Status::new(&node, facts);
         let mut all = Vec::new();
@@ -185,6 +199,7 @@ mod tests {
         );
         assert!(whole.contains("\"time\":\"2026-01-01T00:00:00.000Z\""), "{whole}");
         assert!(whole.contains("\"address\":\"192.168.100.200\"") && whole.contains("wifi SSID PASSWORD"), "{whole}");
+        assert!(whole.contains("\"door\":{\"open\":false,\"principals\":1}") && !whole.contains("anna"), "{whole}");
         for piece in [1, 2, 7, 64, 100] {
             assert_eq!(read(&facts, piece), whole);
         }

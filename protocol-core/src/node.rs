@@ -11,6 +11,7 @@ use crate::{
     door::{Address, Caller, Classes, Credential, Door, Turned},
     encode::Encoder,
     engine::{self, Cursor, Engine, Page, Sender, TaskKey},
+    json::Json,
     model::{Access, Call, Fault, FaultKind, History, Profile, Respond, SendCall},
     reply::{Opening, Place, Reply, Until},
     rpc::{self, Envelope},
@@ -92,6 +93,11 @@ impl<'s> Node<'s> {
         self.engine().limits()
     }
 
+    /// Fills `bytes` with the randomness that ids are made of: tokens are, too.
+    pub fn fill_random(&self, bytes: &mut [u8]) {
+        self.engine().fill_random(bytes);
+    }
+
     /// Asserts that the engine is in order, see [`Engine::check`].
     #[cfg(any(test, fuzzing))]
     pub fn check(&self, marks: &mut [bool]) {
@@ -150,13 +156,40 @@ impl<'s> Node<'s> {
 
     /// Answers a JSON-RPC request.
     pub fn call(&self, inbound: &Inbound<'_>) -> Reply<'_, 's> {
+        let Understood { id, dialect, request } = self.understand(inbound);
+        // Who is not let through learns nothing else, and gets a plain answer: its HTTP status is what counts.
+        let caller = match self.let_through(inbound.caller) {
+            Ok(caller) => caller,
+            Err((fault, retry_after)) => {
+                let mut refused = Reply::fault(self, id, dialect, fault, false);
+                refused.retry_after = retry_after;
+                return refused;
+            }
+        };
+        let (method, envelope) = match request {
+            Ok(request) => request,
+            Err(fault) => return Reply::fault(self, id, dialect, fault, false),
+        };
+        crate::fmt::debug!("{} in {}", envelope.method.escaped(), dialect.name());
+        match self.answer(caller, dialect, method, &envelope, inbound) {
+            Ok(opening) => Reply::new(self, id, dialect, opening),
+            Err(fault) => {
+                let as_event = method.is_stream() && dialect.manners.errors_as_events;
+                Reply::fault(self, id, dialect, fault, as_event)
+            }
+        }
+    }
+
+    /// Finds out what is asked, and who answers.
+    fn understand<'b>(&self, inbound: &Inbound<'b>) -> Understood<'b> {
         let served = self.identity.served;
         let envelope = match rpc::parse(inbound.body) {
             Ok(envelope) => envelope,
             Err((id, fault)) => {
-                return Reply::fault(self, id, dialect::fallback(served, inbound.version), fault, false);
+                return Understood { id, dialect: dialect::fallback(served, inbound.version), request: Err(fault) };
             }
         };
+        let id = envelope.id;
         let method = envelope.method.decode::<64>().unwrap_or_default();
         let (dialect, method) = match dialect::select(served, &method, inbound.version) {
             Ok(Choice::One(dialect, method)) => (dialect, method),
@@ -168,25 +201,9 @@ impl<'s> Node<'s> {
                 };
                 (chosen, method)
             }
-            Err((dialect, fault)) => return Reply::fault(self, envelope.id, dialect, fault, false),
+            Err((dialect, fault)) => return Understood { id, dialect, request: Err(fault) },
         };
-        crate::fmt::debug!("{} in {}", envelope.method.escaped(), dialect.name());
-        let caller = match self.let_through(inbound.caller) {
-            Ok(caller) => caller,
-            // Who is not let through gets a plain answer: its HTTP status is what counts.
-            Err((fault, retry_after)) => {
-                let mut refused = Reply::fault(self, envelope.id, dialect, fault, false);
-                refused.retry_after = retry_after;
-                return refused;
-            }
-        };
-        match self.answer(caller, dialect, method, &envelope, inbound) {
-            Ok(opening) => Reply::new(self, envelope.id, dialect, opening),
-            Err(fault) => {
-                let as_event = method.is_stream() && dialect.manners.errors_as_events;
-                Reply::fault(self, envelope.id, dialect, fault, as_event)
-            }
-        }
+        Understood { id, dialect, request: Ok((method, envelope)) }
     }
 
     /// The dialect that made the task which a request is about.
@@ -344,6 +361,13 @@ impl<'s> Node<'s> {
     pub fn card_date(&self) -> Option<HttpDate> {
         self.engine().wall_time(Millis(0)).map(HttpDate)
     }
+}
+
+/// A request, as far as it could be read.
+struct Understood<'b> {
+    id: Option<Json<'b>>,
+    dialect: &'static Dialect,
+    request: Result<(Method, Envelope<'b>), Fault>,
 }
 
 const NO_TASK: Fault = Fault::new(FaultKind::TaskNotFound);

@@ -1,6 +1,6 @@
 //! An agent that does what it is told, and requests in every dialect that tell it.
 
-use protocol_core::{Agent, Done, Piece, Stopped, TaskCx, json::Json, time::Millis};
+use protocol_core::{Access, Agent, Done, Piece, Stopped, TaskCx, json::Json, time::Millis};
 
 /// Does what the client says, step by step, separated by semicolons:
 ///
@@ -14,14 +14,21 @@ use protocol_core::{Agent, Done, Piece, Stopped, TaskCx, json::Json, time::Milli
 /// | `put X` | an artifact of that name with its name in it, described when the name begins with `d` |
 /// | `add NAME X` | adds text to the artifact of that name |
 /// | `data JSON`, `file X`, `link URL` | an artifact with a part of that kind |
+/// | `refer` | ends with the data of the task that the message is about |
+/// | `act X` | ends with X if it may act, and asks for credentials if not |
 /// | `ask X`, `auth X`, `end X`, `fail X`, `reject X`, `reply X`, `done` | ends the run |
 ///
-/// Anything else is answered with a message that says it again; without text it completes.
+/// Anything else is answered with a message that says it again; without text it completes. Nothing but a credential goes
+/// on with what was said before.
 pub struct Script;
 
 impl Agent for Script {
     async fn run(&self, task: &mut TaskCx<'_, '_>) -> Result<Done, Stopped> {
-        let text = task.text().unwrap_or("fail too long").to_owned();
+        let mut text = task.text().unwrap_or("fail too long").to_owned();
+        if task.was_asked_for_credentials() && (text.is_empty() || text == "(withheld)") {
+            text =
+                task.earlier(|said| said.text.clone().filter(|text| !text.is_empty())).unwrap_or_default().to_string();
+        }
         let mut chunks = 0;
         for step in text.split(';').map(str::trim).filter(|step| !step.is_empty()) {
             let (word, rest) = step.split_once(' ').unwrap_or((step, ""));
@@ -75,6 +82,12 @@ impl Agent for Script {
                     task.artifact("link").parts(&[link]).await?;
                 }
                 "ask" => return task.ask(format_args!("{rest}")),
+                "act" if task.may(Access::Act) => return task.complete(format_args!("{rest}")),
+                "act" => return task.ask_for_credentials(format_args!("to {rest}")),
+                "refer" => {
+                    let json = task.reference().and_then(|other| other.json()).unwrap_or_default();
+                    return task.complete(format_args!("found: {json}"));
+                }
                 "auth" => return task.ask_for_credentials(format_args!("{rest}")),
                 "end" => return task.complete(format_args!("{rest}")),
                 "fail" => return task.fail(format_args!("{rest}")),

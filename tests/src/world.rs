@@ -14,7 +14,7 @@ use std::{rc::Rc, sync::Arc, task::Wake};
 
 use protocol_core::{
     Access, Agent, Engine, Identity, Inbound, Node, Profile, Provider, Reply, Served, Skill, Storage,
-    door::Door,
+    door::{Address, Allowance, Classes, Credential, Door, DoorStorage, Principal},
     time::{Clock, Entropy, Millis, UnixMillis},
 };
 
@@ -46,6 +46,16 @@ pub const PROFILE: Profile<'static> = Profile {
         },
     ],
 };
+
+/// The tokens of a guarded world: anna may do everything, ben may read, carl may act and not read.
+pub const ANNA: &str = "annas-token-for-tests";
+/// See [`ANNA`].
+pub const BEN: &str = "bens-token-for-tests!";
+/// See [`ANNA`].
+pub const CARL: &str = "carls-token-for-tests";
+
+const READ: Classes = Classes::of(&[Access::Read]);
+const ACT: Classes = Classes::of(&[Access::Act]);
 
 /// Wall time when the world begins: 2026-01-01T00:00:00Z.
 pub const BEGINNING: UnixMillis = UnixMillis(1_767_225_600_000);
@@ -134,7 +144,26 @@ impl World {
 
     /// A world that does not know what time it is.
     pub fn without_wall_time<A: Agent + 'static>(agent: A) -> Self {
-        Self::build::<A, 8, 256, 3, 8>(agent, Served::ALL, PROFILE, None)
+        Self::build::<A, 8, 256, 3, 8>(agent, Served::ALL, PROFILE, None, Door::open_to_all())
+    }
+
+    /// A world that anna, ben and carl have tokens for, and nobody else.
+    pub fn guarded<
+        A: Agent + 'static,
+        const TASKS: usize,
+        const BLOCKS: usize,
+        const WORKERS: usize,
+        const READERS: usize,
+    >(
+        agent: A,
+        served: Served,
+        allowance: Allowance,
+    ) -> Self {
+        let mut door = Door::new(Box::leak(Box::new(DoorStorage::<3, 4>::new())), allowance);
+        for (name, classes, token) in [("anna", Classes::ALL, ANNA), ("ben", READ, BEN), ("carl", ACT, CARL)] {
+            door.know(Principal::new(name, classes, token).expect("a principal")).expect("there is room");
+        }
+        Self::build::<A, TASKS, BLOCKS, WORKERS, READERS>(agent, served, PROFILE, Some(BEGINNING), door)
     }
 
     /// A world of any size.
@@ -149,7 +178,8 @@ impl World {
         served: Served,
         profile: Profile<'static>,
     ) -> Self {
-        Self::build::<A, TASKS, BLOCKS, WORKERS, READERS>(agent, served, profile, Some(BEGINNING))
+        let door = Door::open_to_all();
+        Self::build::<A, TASKS, BLOCKS, WORKERS, READERS>(agent, served, profile, Some(BEGINNING), door)
     }
 
     fn build<
@@ -163,12 +193,13 @@ impl World {
         served: Served,
         profile: Profile<'static>,
         wall_time: Option<UnixMillis>,
+        door: Door<'static>,
     ) -> Self {
         let storage: &'static mut Storage<TASKS, BLOCKS, WORKERS, READERS> = Box::leak(Box::new(Storage::new()));
         let clock: &'static VirtualClock = Box::leak(Box::default());
         let engine = Engine::new(storage, Box::leak(Box::new(Counting(0))));
         let identity = Identity { profile, url: None, served };
-        let node: &'static Node<'static> = Box::leak(Box::new(Node::new(engine, Door::open_to_all(), clock, identity)));
+        let node: &'static Node<'static> = Box::leak(Box::new(Node::new(engine, door, clock, identity)));
         if let Some(wall_time) = wall_time {
             node.handle_wall_time(wall_time);
         }
@@ -285,6 +316,20 @@ impl World {
         client.text()
     }
 
+    /// A request of whoever has that token; a stranger's if nobody has.
+    pub fn inbound<'b>(&self, token: &str, body: &'b str) -> Inbound<'b> {
+        let credential = Some(Credential { name: None, token: token.as_bytes() }).filter(|_| !token.is_empty());
+        let caller = self.node.admit(Address::default(), credential).ok();
+        Inbound { caller, body: body.as_bytes(), ..Inbound::GUEST }
+    }
+
+    /// Sends a body with a token and gives the whole answer, which must be there at once.
+    pub fn ask_with(&mut self, token: &str, body: &str) -> String {
+        let client = self.request(&self.inbound(token, body), 64);
+        assert!(client.has_ended(), "still waiting: {}", client.text());
+        client.text()
+    }
+
     /// Sends a body with `A2A-Version`.
     pub fn ask_as(&mut self, version: &str, body: &str) -> String {
         let inbound = Inbound { version: Some(version), body: body.as_bytes(), ..Inbound::GUEST };
@@ -323,11 +368,16 @@ pub struct Client {
     shared: Rc<Shared>,
     /// Whether the answer is a stream of events.
     pub is_stream: bool,
+    /// Its HTTP status, and after how many seconds to try again.
+    pub status: u16,
+    /// See `status`.
+    pub retry_after: Option<u16>,
 }
 
 impl Client {
     fn new(reply: &Reply<'_, '_>) -> Self {
-        Self { shared: Rc::default(), is_stream: reply.is_stream() }
+        let (status, retry_after) = (reply.status(), reply.retry_after());
+        Self { shared: Rc::default(), is_stream: reply.is_stream(), status, retry_after }
     }
 
     /// Everything so far.

@@ -76,13 +76,13 @@ pub(super) unsafe fn flash() -> Flash {
     RamFlash::new(unsafe { &mut *(&raw mut _flash) })
 }
 
-/// Chance for ids, from the machine that emulates the board; from the time since the start where it has none to give.
+/// Chance for ids and tokens, from the machine that emulates the board; from the time since the start where it has none to give.
 ///
 /// 64 bits of it and a generator that can be calculated backwards will do for an emulated board and for no other one.
 pub(super) fn chance() -> SplitMix {
     let mut seed = [0; 8];
     if semihosting::experimental::random::fill_bytes(&mut seed).is_err() {
-        defmt::warn!("the machine that emulates us gives no randomness: ids can be guessed");
+        defmt::warn!("the machine that emulates us gives no randomness: ids and tokens can be guessed");
         seed = Instant::now().as_ticks().to_le_bytes();
     }
     SplitMix::new(u64::from_le_bytes(seed))

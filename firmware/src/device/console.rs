@@ -1,6 +1,6 @@
 //! The serial console at work.
 
-use embedded_io_async::{Read as _, Write as _};
+use embedded_io_async::{ErrorType, Read as _, Write as _};
 use protocol_core::Node;
 
 use super::{desk::Desk, network};
@@ -9,6 +9,7 @@ use super::{guard::Guard, trial};
 use crate::{
     board::{Board as _, Key, here},
     console::{self, Command, Line},
+    keyring::{Keyring, Token},
     status::{Facts, Status},
 };
 
@@ -22,16 +23,28 @@ pub(super) struct Room {
 }
 
 #[embassy_executor::task]
-pub(super) async fn listen(mut serial: here::Serial, room: Room) -> ! {
+pub(super) async fn listen(mut serial: here::Serial, room: Room, mut unseen: Option<Token>) -> ! {
     let mut line = Line::new();
     loop {
         let mut byte = [0];
         // Nobody there: the cable is out, or a byte came that was none. The next one may be.
         let Ok(1) = serial.read(&mut byte).await else { continue };
+        if let Some(token) = &unseen
+            && tell_token(&mut serial, token).await.is_ok()
+        {
+            unseen = None;
+        }
         let Some(typed) = line.push(byte[0]) else { continue };
         let answer = match typed.and_then(console::parse) {
             Ok(Command::Status) => {
                 tell_status(&mut serial, &room).await;
+                continue;
+            }
+            Ok(Command::Keys(keys)) => {
+                let answer = Keyring::new(&room.desk.store).obey(keys, &mut room.node.door(), |bytes| {
+                    room.node.fill_random(bytes);
+                });
+                tell(&mut serial, &answer).await;
                 continue;
             }
             #[cfg(feature = "emulated")]
@@ -42,11 +55,23 @@ pub(super) async fn listen(mut serial: here::Serial, room: Room) -> ! {
             Ok(command) => room.obey(command),
             Err(complaint) => complaint.as_str(),
         };
-        // Whoever does not listen misses it.
-        for part in [answer, "\r\n"] {
-            let _ = serial.write_all(part.as_bytes()).await;
-        }
+        tell(&mut serial, answer).await;
     }
+}
+
+/// Answers. Whoever does not listen misses it.
+async fn tell(serial: &mut here::Serial, answer: &str) {
+    for part in [answer, "\r\n"] {
+        let _ = serial.write_all(part.as_bytes()).await;
+    }
+}
+
+/// Shows the token that was made at this start to whoever types first: before that nobody may be there to read it.
+async fn tell_token(serial: &mut here::Serial, token: &Token) -> Result<(), <here::Serial as ErrorType>::Error> {
+    for part in ["the token of owner, shown this once: ", token.as_str(), "\r\n"] {
+        serial.write_all(part.as_bytes()).await?;
+    }
+    Ok(())
 }
 
 async fn tell_status(serial: &mut here::Serial, room: &Room) {
@@ -83,7 +108,7 @@ impl Room {
                 self.desk.reboot();
                 Ok(())
             }
-            Command::Status | Command::Trial(_) => return console::Complaint::Unknown.as_str(),
+            Command::Status | Command::Keys(_) | Command::Trial(_) => return console::Complaint::Unknown.as_str(),
         };
         done.map_or_else(|trouble| trouble.0, |()| "ok")
     }

@@ -64,14 +64,10 @@ pub(crate) const CARD: Ops = &[
     Lit("}"),
 ];
 
-/// How to say who one is. The schemes are for old and new readers at once: `type` and its friends first, then the wrapper
-/// of the newer ones, which would otherwise be taken for something else (DIALECTS.md 6.1).
+/// How to say who one is.
 const SECURITY: Ops = &[
-    Lit(",\"securitySchemes\":{\
-         \"bearer\":{\"type\":\"http\",\"scheme\":\"Bearer\",\"httpAuthSecurityScheme\":{\"scheme\":\"Bearer\"}},\
-         \"apiKey\":{\"type\":\"apiKey\",\"in\":\"header\",\"name\":\"X-API-Key\",\
-         \"apiKeySecurityScheme\":{\"location\":\"header\",\"name\":\"X-API-Key\"}},\
-         \"basic\":{\"type\":\"http\",\"scheme\":\"Basic\",\"httpAuthSecurityScheme\":{\"scheme\":\"Basic\"}}}"),
+    If(F::Wants(v1_0::NUMBER), SCHEMES),
+    Unless(F::Wants(v1_0::NUMBER), &[If(F::Wants(v0_3::NUMBER), SCHEMES)]),
     If(
         F::Wants(v1_0::NUMBER),
         &[Lit(",\"securityRequirements\":[{\"schemes\":{\"bearer\":{\"list\":[]}}},\
@@ -92,3 +88,11 @@ const OLDER: Ops = &[
     If(F::Guarded, &[Lit("true")]),
     Unless(F::Guarded, &[Lit("false")]),
 ];
+
+/// For old and new readers at once: `type` and its friends first, then the wrapper of the newer ones, which would otherwise
+/// be taken for something else (DIALECTS.md 6.1).
+const SCHEMES: Ops = &[Lit(",\"securitySchemes\":{\
+         \"bearer\":{\"type\":\"http\",\"scheme\":\"Bearer\",\"httpAuthSecurityScheme\":{\"scheme\":\"Bearer\"}},\
+         \"apiKey\":{\"type\":\"apiKey\",\"in\":\"header\",\"name\":\"X-API-Key\",\
+         \"apiKeySecurityScheme\":{\"location\":\"header\",\"name\":\"X-API-Key\"}},\
+         \"basic\":{\"type\":\"http\",\"scheme\":\"Basic\",\"httpAuthSecurityScheme\":{\"scheme\":\"Basic\"}}}")];

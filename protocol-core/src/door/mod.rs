@@ -50,16 +50,17 @@ impl Allowance {
     };
 }
 
-/// The memory of a door: for `PRINCIPALS` that are known and `ADDRESSES` of strangers that are remembered.
+/// The memory of a door: for `PRINCIPALS` that are known and `ADDRESSES` of strangers that are remembered. All zero when
+/// new: a static one costs no flash.
 pub struct DoorStorage<const PRINCIPALS: usize, const ADDRESSES: usize> {
-    principals: [Option<Principal>; PRINCIPALS],
+    principals: [Principal; PRINCIPALS],
     visitors: [Visitor; ADDRESSES],
 }
 
 impl<const PRINCIPALS: usize, const ADDRESSES: usize> DoorStorage<PRINCIPALS, ADDRESSES> {
     /// Nobody is known.
     pub const fn new() -> Self {
-        Self { principals: [const { None }; PRINCIPALS], visitors: [Visitor::NOBODY; ADDRESSES] }
+        Self { principals: [const { Principal::NOBODY }; PRINCIPALS], visitors: [Visitor::NOBODY; ADDRESSES] }
     }
 }
 
@@ -156,7 +157,7 @@ impl Visitor {
 
 /// The door. See the module.
 pub struct Door<'s> {
-    principals: &'s mut [Option<Principal>],
+    principals: &'s mut [Principal],
     visitors: &'s mut [Visitor],
     /// For all who find no place among the visitors.
     crowd: Bucket,
@@ -199,7 +200,7 @@ impl<'s> Door<'s> {
 
     /// Who is known.
     pub fn principals(&self) -> impl Iterator<Item = &Principal> {
-        self.principals.iter().flatten()
+        self.principals.iter().filter(|principal| principal.is_known())
     }
 
     /// Makes somebody known. The same name again replaces what was known of it; its tasks stay its own.
@@ -213,21 +214,22 @@ impl<'s> Door<'s> {
         if self.principals().any(is_taken) {
             return Err(Unfit::Known);
         }
-        let same = self.principals.iter_mut().flatten().find(|known| known.name == principal.name);
+        let same = self.principals.iter_mut().find(|known| known.name == principal.name);
         if let Some(same) = same {
             *same = Principal { bucket: same.bucket, generation: same.generation, ..principal };
             return Ok(());
         }
-        let place = self.principals.iter_mut().find(|place| place.is_none()).ok_or(Unfit::Full)?;
+        let place = self.principals.iter_mut().find(|place| !place.is_known()).ok_or(Unfit::Full)?;
         self.generation = self.generation.wrapping_add(1);
-        *place = Some(Principal { generation: self.generation, ..principal });
+        *place = Principal { generation: self.generation, ..principal };
         Ok(())
     }
 
     /// Forgets somebody. Its tasks are nobody's from now on. False if it was not known.
     pub fn forget(&mut self, name: &str) -> bool {
-        let known = |place: &&mut Option<Principal>| place.as_ref().is_some_and(|known| known.name == name);
-        self.principals.iter_mut().find(known).is_some_and(|place| place.take().is_some())
+        let mut known = self.principals.iter_mut().filter(|principal| principal.is_known());
+        let found = known.find(|principal| principal.name == name);
+        found.map(|principal| *principal = Principal::NOBODY).is_some()
     }
 
     /// Somebody comes to the door.
@@ -276,9 +278,8 @@ impl<'s> Door<'s> {
         let digest = Digest::of(credential.token);
         let mut found = None;
         for (principal, place) in self.principals.iter().zip(1..=u8::MAX) {
-            let Some(principal) = principal else { continue };
             let is_named = credential.name.is_none_or(|name| name == principal.name.as_bytes());
-            if principal.has(&digest) & is_named {
+            if principal.has(&digest) & is_named & principal.is_known() {
                 let owner = Owner { place, generation: principal.generation };
                 found = Some(Caller { owner, classes: principal.classes });
             }
@@ -288,7 +289,7 @@ impl<'s> Door<'s> {
 
     fn principal(&mut self, owner: Owner) -> Option<&mut Principal> {
         let place = self.principals.get_mut(usize::from(owner.place).checked_sub(1)?)?;
-        place.as_mut().filter(|known| known.generation == owner.generation)
+        Some(place).filter(|known| known.is_known() && known.generation == owner.generation)
     }
 
     fn count_stranger(&mut self, now: Millis, address: Address, permits: u32) -> Result<(), Empty> {

@@ -128,6 +128,19 @@ pub struct Principal {
 }
 
 impl Principal {
+    /// A place for one.
+    pub(super) const NOBODY: Self = Self {
+        name: heapless::String::new(),
+        classes: Classes::NONE,
+        tokens: [None; 2],
+        bucket: Bucket::FULL,
+        generation: 0,
+    };
+
+    pub(super) fn is_known(&self) -> bool {
+        !self.name.is_empty()
+    }
+
     /// Bytes that [`Principal::to_bytes`] makes at the most.
     pub const BYTES: usize = 3 + NAME_MAX + 2 * Digest::BYTES;
 
@@ -169,7 +182,7 @@ impl Principal {
         for (token, digest) in tokens.iter_mut().zip(&mut chunks) {
             *token = Some(Digest(digest.try_into().ok()?));
         }
-        let is_whole = digests.len() == usize::from(count).checked_mul(Digest::BYTES)? && count <= 2;
+        let is_whole = name_len > 0 && digests.len() == usize::from(count).checked_mul(Digest::BYTES)? && count <= 2;
         let classes = Classes::from_bits(classes);
         is_whole.then_some(Self { name, classes, tokens, bucket: Bucket::FULL, generation: 0 })
     }

@@ -117,6 +117,11 @@ impl<'s> Engine<'s> {
         }
     }
 
+    /// Fills `bytes` with the randomness that ids are made of.
+    pub(crate) fn fill_random(&mut self, bytes: &mut [u8]) {
+        self.entropy.fill(bytes);
+    }
+
     fn next_stamp(&mut self) -> Stamp {
         // A record each microsecond would take half a million years to come to the end of these.
         self.stamp = self.stamp.wrapping_add(1);

@@ -1,5 +1,5 @@
-//! Who goes when it gets full: finished tasks, the oldest first; of a task that outgrows its share the oldest pieces;
-//! a live task never.
+//! Who goes when it gets full: finished tasks, the oldest first, those that somebody reads last; of a task that outgrows
+//! its share the oldest pieces; a live task never.
 
 use super::{
     Engine, TaskKey, count,
@@ -11,12 +11,26 @@ use crate::log::{self, Draft, Header, Kind, NIL};
 impl Engine<'_> {
     /// Evicts the finished task that may go first, other than `spare`. False if there is none.
     pub(super) fn evict_one(&mut self, spare: Option<TaskKey>) -> bool {
-        let first = self.slots.front(&self.finished);
-        let Some(key) = first.filter(|key| Some(*key) != spare).or_else(|| self.slots.behind(first?)) else {
-            return false;
-        };
+        let Some(key) = self.first_to_go(|key, _| Some(key) != spare) else { return false };
         self.evict(key);
         true
+    }
+
+    /// The first of the finished tasks that are meant. One that is being read goes after all others: whoever asked for it
+    /// has not got it yet.
+    fn first_to_go(&self, is_meant: impl Fn(TaskKey, &Slot) -> bool) -> Option<TaskKey> {
+        let mut being_read = None;
+        let mut next = self.slots.front(&self.finished);
+        while let Some(key) = next {
+            if self.slots.get(key).is_some_and(|slot| is_meant(key, slot)) {
+                if !self.is_read(key) {
+                    return Some(key);
+                }
+                being_read = being_read.or(next);
+            }
+            next = self.slots.behind(key);
+        }
+        being_read
     }
 
     /// Whether a caller has as many tasks as it may. Guests are one and all.
@@ -28,14 +42,7 @@ impl Engine<'_> {
 
     /// The finished task of a caller that would go first.
     pub(super) fn oldest_finished_of(&self, owner: Owner) -> Option<TaskKey> {
-        let mut next = self.slots.front(&self.finished);
-        while let Some(key) = next {
-            if self.slots.get(key).is_some_and(|slot| slot.owner == owner) {
-                return Some(key);
-            }
-            next = self.slots.behind(key);
-        }
-        None
+        self.first_to_go(|_, slot| slot.owner == owner)
     }
 
     /// Takes a finished task out of the table.

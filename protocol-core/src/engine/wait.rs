@@ -89,6 +89,11 @@ impl Engine<'_> {
         self.timer_set(wake_at);
     }
 
+    /// Whether somebody waits for this task, or is being told of it.
+    pub(super) fn is_read(&self, task: TaskKey) -> bool {
+        self.readers.iter().any(|reader| reader.task == Some(task))
+    }
+
     pub(super) fn wake_readers(&mut self, task: TaskKey) {
         for reader in self.readers.iter_mut().filter(|reader| reader.task == Some(task)) {
             wake(&mut reader.waker);

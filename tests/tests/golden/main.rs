@@ -68,3 +68,8 @@ fn errors_are_told_as_written() {
 fn what_is_made_in_one_dialect_reads_in_the_others_as_written() {
     play_all("cross", 5);
 }
+
+#[test]
+fn who_may_what_is_told_as_written() {
+    play_all("door", 10);
+}

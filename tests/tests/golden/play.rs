@@ -7,12 +7,18 @@ use mote_tests::{
     script::Script,
     world::{Client, PROFILE, World},
 };
-use protocol_core::{Inbound, Profile, Reply, Served};
+use protocol_core::{
+    Inbound, Profile, Reply, Served,
+    door::{Allowance, Rate},
+};
 
 use crate::judge;
 
 /// Through so small a window that every answer is sent in several pieces.
 const WINDOW: usize = 61;
+
+/// What a caller may have in a guarded world.
+const ALLOWANCE: Allowance = Allowance { principal: Rate { per_second: 1, burst: 20 }, ..Allowance::UNLIMITED };
 
 /// The file as it would be if everything that comes out were expected.
 pub(crate) fn play(path: &str, written: &str) -> String {
@@ -50,12 +56,14 @@ struct Setting {
     takes_all: bool,
     is_tight: bool,
     is_clockless: bool,
+    is_guarded: bool,
 }
 
 #[derive(Default)]
 struct Headers {
     version: Option<String>,
     last_event_id: Option<String>,
+    token: Option<String>,
 }
 
 impl Player {
@@ -68,8 +76,10 @@ impl Player {
             "world:" => match rest {
                 "tight" => self.setting.is_tight = true,
                 "clockless" => self.setting.is_clockless = true,
+                "guarded" => self.setting.is_guarded = true,
                 _ => panic!("{place}: what world is {rest}?"),
             },
+            "token:" => self.headers.token = Some(rest.to_owned()),
             "version:" => self.headers.version = Some(rest.to_owned()),
             "last-event-id:" => self.headers.last_event_id = Some(rest.to_owned()),
             "advance" => self.world().advance(rest.parse().expect("milliseconds")),
@@ -102,7 +112,15 @@ impl Player {
 
     fn send(&mut self, place: &str, name: &str, body: &[u8], played: &mut String) {
         let headers = core::mem::take(&mut self.headers);
+        let world = self.world();
+        let caller = match &headers.token {
+            Some(token) => world.inbound(token, "").caller,
+            None if world.node.door().is_open() => Inbound::GUEST.caller,
+            None => None,
+        };
         let inbound = Inbound {
+            caller,
+            host: Some("probe.local"),
             version: headers.version.as_deref(),
             last_event_id: headers.last_event_id.as_deref(),
             body,
@@ -132,6 +150,12 @@ impl Player {
             }
             played.push_str(&format!("{name}< {new}\n"));
         }
+        if *seen == 0 && client.status != 200 {
+            played.push_str(&format!("{name}= {}\n", client.status));
+        }
+        if let Some(seconds) = client.retry_after.filter(|_| *seen == 0) {
+            played.push_str(&format!("{name}= again after {seconds} s\n"));
+        }
         *seen = text.len();
         let state = match (client.has_ended(), client.is_broken()) {
             (true, _) => "ended",
@@ -144,12 +168,13 @@ impl Player {
     }
 
     fn world(&mut self) -> &mut World {
-        let Setting { serves, takes_all, is_tight, is_clockless } = self.setting;
+        let Setting { serves, takes_all, is_tight, is_clockless, is_guarded } = self.setting;
         self.world.get_or_insert_with(|| {
             let input_modes: &[&str] = if takes_all { &["*/*"] } else { PROFILE.input_modes };
             let profile = Profile { input_modes, ..PROFILE };
             let served = serves.unwrap_or(Served::ALL);
             match (is_tight, is_clockless) {
+                _ if is_guarded => World::guarded::<_, 8, 512, 3, 8>(Script, served, ALLOWANCE),
                 (true, _) => World::with::<_, 3, 40, 1, 2>(Script, served, profile),
                 (_, true) => World::without_wall_time(Script),
                 _ => World::with::<_, 8, 512, 3, 8>(Script, served, profile),

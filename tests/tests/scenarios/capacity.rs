@@ -34,6 +34,36 @@ fn finished_tasks_make_room_the_oldest_first_and_live_ones_never() {
 }
 
 #[test]
+fn what_was_answered_is_not_evicted_before_it_was_sent() {
+    // A reply goes before any task does, but not before its only reader has it.
+    for text in ["reply hello", "done"] {
+        let mut world = small::<4, 256, 2, 4>();
+        for _ in 0..4 {
+            world.ask(&send("SendMessage", "done", ""));
+        }
+        let client = world.start(&send("SendMessage", text, ""));
+        client.stall();
+        world.settle();
+        for _ in 0..10 {
+            world.ask(&send("SendMessage", "done", ""));
+        }
+        client.resume();
+        world.settle();
+        assert!(client.has_ended() && !client.text().contains("error"), "{text}: {}", client.text());
+        assert_eq!(world.node.limits().tasks_used, 4);
+    }
+    // If there is nothing else it has to go.
+    let mut world = small::<1, 256, 2, 4>();
+    let client = world.start(&send("SendMessage", "done", ""));
+    client.stall();
+    world.settle();
+    assert_eq!(state_of(&world.ask(&send("SendMessage", "done", ""))), "TASK_STATE_COMPLETED");
+    client.resume();
+    world.settle();
+    assert!(client.is_broken() || client.text().contains("-32001"), "{}", client.text());
+}
+
+#[test]
 fn a_full_pool_answers_busy_and_takes_nothing_from_live_tasks() {
     let mut world = small::<16, 40, 2, 4>();
     let mut live = Vec::new();
@@ -169,8 +199,9 @@ fn a_task_evicted_under_a_reader_ends_its_answer_and_not_another_ones() {
     let stream = world.request(&Inbound { body: body.as_bytes(), ..Inbound::GUEST }, 4096);
     stream.stall();
     world.advance(20);
-    for _ in 0..3 {
-        world.ask(&send("SendMessage", "done", ""));
+    // Nobody else may go: the others are live.
+    for text in ["ask x", "ask y", "done"] {
+        world.ask(&send("SendMessage", text, ""));
     }
     stream.resume();
     world.settle();

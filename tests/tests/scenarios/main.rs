@@ -4,6 +4,7 @@ mod support;
 
 mod cancel;
 mod capacity;
+mod door;
 mod life;
 mod streams;
 mod turns;
