@@ -277,7 +277,7 @@ impl<'s> Door<'s> {
         }
         let digest = Digest::of(credential.token);
         let mut found = None;
-        for (principal, place) in self.principals.iter().zip(1..) {
+        for (principal, place) in self.principals.iter().zip(1..=u8::MAX) {
             let is_named = credential.name.is_none_or(|name| name == principal.name.as_bytes());
             if principal.has(&digest) & is_named & principal.is_known() {
                 let owner = Owner { place, generation: principal.generation };

@@ -2,7 +2,7 @@
 //! its share the oldest pieces; a live task never.
 
 use super::{
-    Engine, TaskKey,
+    Engine, TaskKey, count,
     slot::{Place, Slot},
 };
 use crate::door::{Door, Owner};
@@ -38,7 +38,7 @@ impl Engine<'_> {
     pub(super) fn has_its_share(&self, owner: Owner) -> bool {
         let share = self.allowance().tasks;
         let is_limited = owner != Owner::GUEST && share < self.slots.capacity();
-        is_limited && self.slots.taken().filter(|(_, slot)| slot.owner == owner).count() >= share as usize
+        is_limited && count(self.slots.taken().filter(|(_, slot)| slot.owner == owner)) >= share
     }
 
     /// The finished task of a caller that would go first.
@@ -82,18 +82,19 @@ impl Engine<'_> {
 
     /// Blocks that could be had by evicting every finished task but `spare`.
     pub(super) fn evictable(&self, spare: Option<TaskKey>) -> u32 {
-        self.slots.finished().filter(|(key, _)| Some(*key) != spare).map(|(_, slot)| slot.chain.blocks).sum()
+        let others = self.slots.finished().filter(|(key, _)| Some(*key) != spare);
+        others.fold(0, |blocks, (_, slot)| blocks.saturating_add(slot.chain.blocks))
     }
 
     /// Blocks that dropping the oldest pieces of a task would give back, until that is `enough` or nothing is left.
     pub(super) fn droppable(&self, key: TaskKey, enough: u32) -> u32 {
         let Some(slot) = self.slots.get(key).filter(|slot| !slot.chain.is_empty()) else { return 0 };
-        let mut blocks = 0;
+        let mut blocks = 0u32;
         let mut record = slot.chain.first;
         while record != NIL && blocks < enough {
             let header = Header::read(&self.pool, record);
             if may_go(slot, record, header) {
-                blocks += Draft::blocks_for(header.len() as usize);
+                blocks = blocks.saturating_add(Draft::blocks_for(header.len() as usize));
             }
             record = header.next();
         }
