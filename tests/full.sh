@@ -87,6 +87,7 @@ step lints cargo clippy --workspace --all-targets -- -D warnings
 step lints-log cargo clippy -p firmware --features log -- -D warnings
 step tests cargo test --workspace
 step docs env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+step fuzz tests/fuzz.sh 20
 step release cargo build --release -p host-sim
 step size tests/size/host.sh
 step readme readme

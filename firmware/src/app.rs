@@ -2,7 +2,10 @@
 
 use core::fmt::Write as _;
 
-use protocol_core::{FaultKind, Inbound, Node, Reply};
+use protocol_core::{
+    FaultKind, Inbound, Node, Reply,
+    door::{Address, Caller, Credential, Turned},
+};
 
 use crate::{
     http::{BaseUrl, Broken, Call, CardVersion, Head, Kind, Refusal, Service, Source},
@@ -38,15 +41,24 @@ impl<'s> Service for App<'_, 's> {
     where
         Self: 'a;
 
+    fn admit(&self, address: Address, credential: Option<Credential<'_>>) -> Result<Caller, Turned> {
+        self.node.admit(address, credential)
+    }
+
+    fn count(&self, caller: Caller) -> Result<(), Turned> {
+        self.node.door().count_call(self.node.now(), caller)
+    }
+
     fn call<'a>(&'a self, call: Call<'_>) -> (Head, Answer<'a, 's>) {
-        let Call { version, extensions, last_event_id, body } = call;
-        let reply = self.node.call(&Inbound { version, extensions, last_event_id, body, ..Inbound::GUEST });
+        let Call { caller, host, version, extensions, last_event_id, body } = call;
+        let reply = self.node.call(&Inbound { caller, host, version, extensions, last_event_id, body });
         let kind = if reply.is_stream() { Kind::EventStream } else { Kind::Json };
-        (Head { status: 200, kind, retry_after_secs: reply.retry_after() }, Answer::Reply(reply))
+        (Head { status: reply.status(), kind, retry_after_secs: reply.retry_after() }, Answer::Reply(reply))
     }
 
     fn refuse(&self, refusal: Refusal) -> Answer<'_, 's> {
         let (kind, why) = match refusal {
+            Refusal::Stranger => (FaultKind::Unauthenticated, "send a token, the card says how"),
             Refusal::BodyTooLarge { .. } => (FaultKind::InvalidRequest, "the body is too large"),
             Refusal::MediaType => (FaultKind::ContentTypeNotSupported, "Content-Type must be application/json"),
             Refusal::Busy => (FaultKind::Busy, "all request buffers are in use"),

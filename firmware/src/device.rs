@@ -10,7 +10,7 @@ use core::{
 
 use embassy_executor::Spawner;
 use embassy_net::{
-    Config, StackResources,
+    Config, IpAddress, StackResources,
     tcp::{State, TcpSocket},
 };
 use embassy_sync::signal::Signal;
@@ -269,8 +269,9 @@ async fn serve(
         accept(&mut socket).await;
         let turn = guard.line(place);
         let Buffers { request, answer, transmit } = &mut buffers;
-        let wire = Wire { socket: &mut socket, turn: &turn };
-        let ending = http::serve(wire, &EmbassyTimer, site, Buffers { request, answer, transmit }, pending()).await;
+        let (address, wire) = (peer(&socket), Wire { socket: &mut socket, turn: &turn });
+        let buffers = Buffers { request, answer, transmit };
+        let ending = http::serve(wire, address, &EmbassyTimer, site, buffers, pending()).await;
         defmt::debug!("connection ended: {}", defmt::Debug2Format(&ending));
         hang_up(&mut socket).await;
     }
@@ -297,6 +298,13 @@ async fn accept(socket: &mut TcpSocket<'_>) {
     // cannot fail: the port is one, and the socket was hung up.
     socket.accept(PORT).await.expect("a socket that is free");
     defmt::debug!("connection from {}", socket.remote_endpoint());
+}
+
+/// Where the client is. One that is gone already is nowhere.
+fn peer(socket: &TcpSocket<'_>) -> protocol_core::door::Address {
+    socket.remote_endpoint().map_or_else(Default::default, |endpoint| match endpoint.addr {
+        IpAddress::Ipv4(address) => protocol_core::door::Address::v4(address.octets()),
+    })
 }
 
 /// Makes the socket free for the next client, whatever is left of this one.

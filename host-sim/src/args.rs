@@ -1,10 +1,17 @@
 //! The command line.
 
-use core::{fmt, net::IpAddr, str::FromStr};
+use core::{
+    fmt,
+    net::{IpAddr, Ipv6Addr},
+    str::FromStr,
+};
 
 use protocol_core::Served;
 
-use crate::board::{Fault, SENSORS};
+use crate::{
+    board::{Fault, SENSORS},
+    keys::{BadGrant, BadKeys, Grant, Keys},
+};
 
 /// What `--help` says.
 pub const HELP: &str = "\
@@ -20,14 +27,25 @@ host-sim [OPTIONS]
   --preset NAME            host or pico: how much there is room for (host)
   --dialects LIST          versions of A2A to speak (1.0,0.3,0.1)
   --fault SENSOR:after=N   that sensor gives N readings and then fails
+  --token NAME:CLASSES:TOKEN
+                           who gets in, and may do what: classes are read, act and operator with + between them, a token
+                           has 16 characters or more (openssl rand -hex 16). May be said again; the same name a second
+                           time has an old token and a new one. Other users of this machine see it: better in a file
+  --token-file FILE        the same, one in a line, read again on SIGHUP; lines that begin with # are comments
+  --open                   everybody gets in, without a token, too
+  --name HOST              a name it goes by, beside its addresses and localhost; may be said again
+  --allow-origin URL       a web site whose pages may ask, e.g. https://panel.example; may be said again
   --help                   this
   --version                the version
 
-A value may also stand behind a '=': --port=8080.
+A value may also stand behind a '=': --port=8080. Without --token and --token-file, tokens are taken from the variable
+MOTE_TOKEN: one or more in the same form with spaces between them, or a token alone, which is that of the owner, who may do
+everything. Without any, everybody on this machine gets in; on another address than loopback it does not start then.
 ";
 
 /// What the command line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "there is one in a process")]
 pub enum Asked {
     /// To run.
     Run(Args),
@@ -49,6 +67,12 @@ pub struct Args {
     /// The dialects as they were written, and what that means.
     pub(crate) dialects: (String, Served),
     pub(crate) fault: Option<Fault>,
+    /// Who gets in.
+    pub(crate) keys: Keys,
+    /// Names it goes by, in lower case.
+    pub(crate) names: Vec<String>,
+    /// Web sites whose pages may ask, as browsers name them.
+    pub(crate) origins: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +87,16 @@ pub(crate) enum Preset {
     Pico,
 }
 
+impl Preset {
+    /// Principals that there is room for.
+    pub(crate) const fn principals(self) -> usize {
+        match self {
+            Self::Host => 64,
+            Self::Pico => firmware::keyring::PRINCIPALS,
+        }
+    }
+}
+
 /// What is wrong with a command line, in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BadArgs {
@@ -74,6 +108,23 @@ pub enum BadArgs {
     BadValue(&'static str, String, &'static str),
     /// An option that has no values got one.
     Value(String),
+    /// A token is none; not even the wrong one is told.
+    Token(BadGrant),
+    /// Who gets in does not add up.
+    Keys(BadKeys),
+}
+
+impl BadArgs {
+    /// There is no such option. What looks like a value that lost its option is not told: it may be a token.
+    pub fn unknown(word: &str) -> Self {
+        Self::Unknown(word.split([':', '=']).next().unwrap_or_default().to_owned())
+    }
+}
+
+impl From<BadKeys> for BadArgs {
+    fn from(bad: BadKeys) -> Self {
+        Self::Keys(bad)
+    }
 }
 
 impl fmt::Display for BadArgs {
@@ -83,6 +134,8 @@ impl fmt::Display for BadArgs {
             Self::NoValue(name, takes) => write!(f, "{name} needs a value: {takes}"),
             Self::BadValue(name, value, takes) => write!(f, "{name} cannot be {value:?}, it takes {takes}"),
             Self::Value(name) => write!(f, "{name} takes no value"),
+            Self::Token(bad) => write!(f, "--token: {bad}"),
+            Self::Keys(bad) => bad.fmt(f),
         }
     }
 }
@@ -100,12 +153,15 @@ impl Default for Args {
             preset: Preset::Host,
             dialects: ("1.0,0.3,0.1".into(), Served::ALL),
             fault: None,
+            keys: Keys::default(),
+            names: Vec::new(),
+            origins: Vec::new(),
         }
     }
 }
 
 /// The options that have a value: their names and what they take.
-const OPTIONS: [(&str, &str); 8] = [
+const OPTIONS: [(&str, &str); 12] = [
     ("--port", "a number from 0 to 65535"),
     ("--bind", "an IP address such as 127.0.0.1 or ::1"),
     ("--url", "a URL that begins with http:// or https://"),
@@ -114,6 +170,10 @@ const OPTIONS: [(&str, &str); 8] = [
     ("--preset", "host or pico"),
     ("--dialects", "a list of 1.0, 0.3 and 0.1 with commas"),
     ("--fault", "SENSOR:after=N with a sensor of temperature, humidity and pressure"),
+    ("--token", "NAME:CLASSES:TOKEN"),
+    ("--token-file", "the name of a file"),
+    ("--name", "a host name such as mote.local, without a port"),
+    ("--allow-origin", "http:// or https:// and a host, with a port if it has one"),
 ];
 
 impl Args {
@@ -136,16 +196,38 @@ impl Args {
             };
             match (flag, value) {
                 (Some(asked), None) => return Ok(asked),
+                (None, None) if name == "--open" => args.keys.is_open = true,
                 (Some(_), Some(_)) => return Err(BadArgs::Value(name.to_owned())),
+                (None, Some(_)) if name == "--open" => return Err(BadArgs::Value(name.to_owned())),
                 (None, value) => {
                     let known = OPTIONS.iter().find(|(known, _)| *known == name);
-                    let (name, takes) = known.copied().ok_or_else(|| BadArgs::Unknown(name.to_owned()))?;
+                    let (name, takes) = known.copied().ok_or_else(|| BadArgs::unknown(name))?;
                     let value = value.or_else(|| words.next()).ok_or(BadArgs::NoValue(name, takes))?;
-                    args.take(name, &value).ok_or(BadArgs::BadValue(name, value, takes))?;
+                    if name == "--token" {
+                        args.keys.given.push(Grant::parse(&value).map_err(BadArgs::Token)?);
+                    } else {
+                        args.take(name, &value).ok_or(BadArgs::BadValue(name, value, takes))?;
+                    }
                 }
             }
         }
         Ok(Asked::Run(args))
+    }
+
+    /// Adds what the environment says about who gets in, reads the file that the command line names, and looks whether all
+    /// of it fits together.
+    ///
+    /// # Errors
+    /// Says what does not.
+    pub fn with_keys(mut self, environment: Option<&str>) -> Result<Self, BadArgs> {
+        self.keys.add_environment(environment.unwrap_or_default())?;
+        self.keys.read()?;
+        let principals = self.keys.principals(self.preset.principals())?;
+        match &self.keys.file {
+            Some(file) if principals.is_empty() => Err(BadKeys::Empty(file.clone()).into()),
+            None if principals.is_empty() && !self.keys.is_open(self.bind) => Err(BadKeys::Unguarded(self.bind).into()),
+            _ => Ok(self),
+        }
     }
 
     /// Takes one option. `None` if it cannot have that value.
@@ -175,6 +257,9 @@ impl Args {
                 let sensor = SENSORS.iter().position(|known| known.name == sensor)?;
                 self.fault = Some(Fault { sensor, after: number(after)? });
             }
+            "--token-file" => self.keys.file = Some((!value.is_empty()).then(|| value.into())?),
+            "--name" => self.names.push(host(value)?),
+            "--allow-origin" => self.origins.push(origin(value)?),
             _ => return None,
         }
         Some(())
@@ -191,6 +276,32 @@ fn url(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"))?;
     let is_plain = rest.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\' | b'<' | b'>'));
     (is_plain && !rest.is_empty()).then_some(text)
+}
+
+/// A host as browsers write it. A port would be one too many: it is known.
+fn host(text: &str) -> Option<String> {
+    let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
+    let bracketed = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let is_host = match bracketed {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => !text.is_empty() && is_plain(text),
+    };
+    is_host.then(|| text.to_ascii_lowercase())
+}
+
+/// An origin as browsers write it: in lower case, and without a path.
+fn origin(text: &str) -> Option<String> {
+    let (scheme, authority) = url(text)?.split_once("://")?;
+    let authority = authority.strip_suffix('/').unwrap_or(authority);
+    let (name, port) = match authority.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') => (name, Some(port)),
+        _ => (authority, None),
+    };
+    let name = host(name)?;
+    Some(match port {
+        Some(port) => format!("{scheme}://{name}:{}", number::<u16>(port)?),
+        None => format!("{scheme}://{name}"),
+    })
 }
 
 #[cfg(test)]
@@ -218,10 +329,12 @@ mod tests {
     fn values_stand_behind_a_space_or_an_equals_sign() {
         let spaced =
             run("--port 0 --bind ::1 --url https://a.example/x?y=z --agent conformance --seed 7 --preset pico \
-                          --dialects 1.0,0.3 --fault humidity:after=10");
+                          --dialects 1.0,0.3 --fault humidity:after=10 --token-file my.tokens --name Mote.local \
+                          --allow-origin https://Panel.example:8443/ --token anna:read:annas-secret-token");
         let glued =
             run("--port=0 --bind=::1 --url=https://a.example/x?y=z --agent=conformance --seed=7 --preset=pico \
-                         --dialects=1.0,0.3 --fault=humidity:after=10");
+                         --dialects=1.0,0.3 --fault=humidity:after=10 --token-file=my.tokens --name=mote.local \
+                         --allow-origin=https://panel.example:8443 --token=anna:read:annas-secret-token");
         assert_eq!(spaced, glued);
         assert_eq!(
             spaced,
@@ -234,6 +347,13 @@ mod tests {
                 preset: Preset::Pico,
                 dialects: ("1.0,0.3".into(), Served::parse("0.3,1.0").unwrap()),
                 fault: Some(Fault { sensor: 1, after: 10 }),
+                keys: Keys {
+                    given: vec![Grant::parse("anna:read:annas-secret-token").unwrap()],
+                    file: Some("my.tokens".into()),
+                    ..Keys::default()
+                },
+                names: vec!["mote.local".into()],
+                origins: vec!["https://panel.example:8443".into()],
             }
         );
         assert_eq!(run("--port 1 --port 2").port, 2);
@@ -262,6 +382,9 @@ mod tests {
             ("--preset tiny", "--preset cannot be \"tiny\", it takes host or pico"),
             ("--dialects 0.9", "--dialects cannot be \"0.9\", it takes a list of 1.0, 0.3 and 0.1 with commas"),
             ("--help=me", "--help takes no value"),
+            ("--open=yes", "--open takes no value"),
+            ("--token", "--token needs a value: NAME:CLASSES:TOKEN"),
+            ("--name mote:80", "--name cannot be \"mote:80\", it takes a host name such as mote.local, without a port"),
         ] {
             assert_eq!(parse(line).expect_err(line).to_string(), sentence);
         }
@@ -274,9 +397,63 @@ mod tests {
             "--url http://",
             "--url http://a\"b",
             "--dialects=",
+            "--token-file=",
+            "--name=",
+            "--name [mote]",
+            "--allow-origin panel.example",
+            "--allow-origin https://panel.example/page",
+            "--allow-origin https://panel.example:https",
+            "--allow-origin https://",
         ] {
             assert!(matches!(parse(line), Err(BadArgs::BadValue(..))), "{line}");
         }
+    }
+
+    #[test]
+    fn what_can_be_said_again_adds_up() {
+        let args = run("--token anna:read:annas-secret-token --token ben:act:bens-secret-token --name a --name [::1] \
+                        --allow-origin http://a --allow-origin http://[::1]:80");
+        assert_eq!(format!("{:?}", args.keys.given), "[anna:read:.., ben:act:..]");
+        assert_eq!(args.names, ["a", "[::1]"]);
+        assert_eq!(args.origins, ["http://a", "http://[::1]:80"]);
+    }
+
+    #[test]
+    fn nothing_that_is_said_about_a_command_line_has_a_token_in_it() {
+        for line in [
+            "--token secret-token-of-anna",
+            "--token=anna:secret-token-of-anna",
+            "--token anna:all:secret-token-of-anna",
+            "--token anna:read:secret",
+            "--token --token=anna:read:secret",
+            "--tokens=anna:read:secret-token-of-anna",
+            "--tokens:anna:read:secret-token-of-anna",
+            "anna:read:secret-token-of-anna",
+        ] {
+            let sentence = parse(line).expect_err(line).to_string();
+            assert!(!sentence.contains("secret"), "{sentence}");
+        }
+        let args = run("--token anna:read:secret-token-of-anna");
+        assert!(!format!("{args:?}").contains("secret"));
+    }
+
+    #[test]
+    fn others_get_in_with_a_token_or_because_somebody_said_so() {
+        let start = |line: &str, environment: Option<&str>| run(line).with_keys(environment);
+        for line in ["", "--bind ::1", "--bind 0.0.0.0 --open", "--bind :: --token anna:read:annas-secret-token"] {
+            assert!(start(line, None).is_ok(), "{line}");
+        }
+        assert!(start("--bind 0.0.0.0", Some("the-owners-own-token")).is_ok());
+        for environment in [None, Some("")] {
+            let sentence = start("--bind 0.0.0.0", environment).expect_err("everybody could come in").to_string();
+            for word in ["0.0.0.0", "--token NAME:CLASSES:TOKEN", "--token-file", "MOTE_TOKEN", "--open"] {
+                assert!(sentence.contains(word), "{sentence}");
+            }
+        }
+        // The largest of a small board is not that of a laptop.
+        let five: Vec<_> = (0..5).map(|n| format!("--token a{n}:read:secret-token-no-{n}")).collect();
+        assert!(start(&five.join(" "), None).is_ok());
+        assert!(start(&format!("{} --preset pico", five.join(" ")), None).is_err());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod args;
 mod board;
+mod keys;
 pub mod net;
 mod random;
 mod sim;
@@ -10,6 +11,7 @@ mod welcome;
 pub use self::{
     args::{Args, Asked, BadArgs, HELP},
     board::say,
+    keys::{BadGrant, BadKeys},
     sim::{StartError, run},
     welcome::greet,
 };

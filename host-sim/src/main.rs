@@ -8,9 +8,13 @@ use tokio::task::LocalSet;
 fn main() -> ExitCode {
     let asked = std::env::args_os()
         .skip(1)
-        .map(|word| word.into_string().map_err(|word| BadArgs::Unknown(word.to_string_lossy().into_owned())))
+        .map(|word| word.into_string().map_err(|word| BadArgs::unknown(&word.to_string_lossy())))
         .collect::<Result<Vec<_>, _>>()
-        .and_then(Args::parse);
+        .and_then(Args::parse)
+        .and_then(|asked| match asked {
+            Asked::Run(args) => Ok(Asked::Run(args.with_keys(environment().as_deref())?)),
+            other => Ok(other),
+        });
     let outcome = match asked {
         Ok(Asked::Run(args)) => start(&args),
         Ok(Asked::Help) => {
@@ -33,6 +37,11 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// What the environment says about who gets in. What is no text is no token, and is refused as such.
+fn environment() -> Option<String> {
+    std::env::var_os("MOTE_TOKEN").map(|value| value.to_string_lossy().into_owned())
 }
 
 fn start(args: &Args) -> Result<(), String> {

@@ -13,6 +13,7 @@ use std::io;
 use firmware::http::{self, Bodies, Buffers, Ending, Limits, Service, Site};
 use futures_util::{Stream, stream::FuturesUnordered};
 use picoserve::{Timeouts, Timer, TokioRuntime, io::Socket, time::TokioTimer};
+use protocol_core::door::Address;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::watch,
@@ -105,8 +106,8 @@ pub async fn run<S: Service>(
         });
         match event.await {
             None => break,
-            Some(Ok((stream, _))) if served.len() < settings.connections => {
-                served.push(serve(stream, &site, settings, stopped.clone()));
+            Some(Ok((stream, peer))) if served.len() < settings.connections => {
+                served.push(serve(stream, address(peer.ip()), &site, settings, stopped.clone()));
             }
             Some(Ok((stream, _))) if turned_away.len() < TURNED_AWAY => {
                 turned_away.push(http::turn_away(Tcp(stream), &TokioTimer, &settings.limits));
@@ -147,6 +148,7 @@ fn reap<F: Future>(connections: &mut FuturesUnordered<F>, cx: &mut Context<'_>) 
 
 async fn serve<S: Service>(
     stream: TcpStream,
+    address: Address,
     site: &Site<'_, '_, S>,
     settings: &Settings,
     mut stopped: watch::Receiver<()>,
@@ -160,7 +162,15 @@ async fn serve<S: Service>(
         // An error: the sender is gone, which is the signal.
         let _ = stopped.changed().await;
     };
-    http::serve(Tcp(stream), &TokioTimer, site, Buffers { request, answer, transmit }, shutdown).await
+    http::serve(Tcp(stream), address, &TokioTimer, site, Buffers { request, answer, transmit }, shutdown).await
+}
+
+/// An address as the door knows it: an IPv4 one has one form, however it came in.
+fn address(ip: IpAddr) -> Address {
+    match ip.to_canonical() {
+        IpAddr::V4(v4) => Address::v4(v4.octets()),
+        IpAddr::V6(v6) => Address(v6.octets()),
+    }
 }
 
 /// A `TcpStream` whose `abort` is one: picoserve's closes politely, and half an answer would look like a whole one.

@@ -15,7 +15,7 @@ use firmware::{
 };
 use protocol_core::{
     Agent, Engine, Identity, Node, Storage,
-    door::Door,
+    door::{Door, DoorStorage},
     time::{Clock, Entropy, Millis, UnixMillis},
 };
 use static_cell::ConstStaticCell;
@@ -23,7 +23,8 @@ use tokio::task::spawn_local;
 
 use crate::{
     args::{AgentName, Args, Preset},
-    board::SimBoard,
+    board::{SimBoard, say},
+    keys::{self, BadKeys, Keys},
     net::{self, Settings},
     random::System,
 };
@@ -35,6 +36,11 @@ static HOST: ConstStaticCell<Storage<4096, 262_144, 64, 1000>> = ConstStaticCell
 /// What the smallest board has, to meet its limits on a laptop.
 static PICO: ConstStaticCell<Storage<16, 512, 4, 4>> = ConstStaticCell::new(Storage::new());
 
+static HOST_DOOR: ConstStaticCell<DoorStorage<{ Preset::Host.principals() }, 1024>> =
+    ConstStaticCell::new(DoorStorage::new());
+static PICO_DOOR: ConstStaticCell<DoorStorage<{ Preset::Pico.principals() }, 16>> =
+    ConstStaticCell::new(DoorStorage::new());
+
 /// Why a good command line came to nothing.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -43,6 +49,10 @@ pub enum StartError {
     Randomness(getrandom::Error),
     /// The address is not ours, or somebody has the port.
     Listen(SocketAddr, io::Error),
+    /// Nobody could tell us to read the tokens again.
+    Signal(io::Error),
+    /// Who gets in does not add up.
+    Keys(BadKeys),
 }
 
 impl fmt::Display for StartError {
@@ -57,6 +67,8 @@ impl fmt::Display for StartError {
                 )
             }
             Self::Listen(address, error) => write!(f, "cannot listen on {address}: {error}"),
+            Self::Signal(error) => write!(f, "cannot wait for SIGHUP: {error}"),
+            Self::Keys(bad) => bad.fmt(f),
         }
     }
 }
@@ -77,6 +89,7 @@ pub async fn run(
     listening: impl FnOnce(SocketAddr),
     stop: impl Future<Output = ()>,
 ) -> Result<(), StartError> {
+    let principals = args.keys.principals(args.preset.principals()).map_err(StartError::Keys)?;
     let cannot_listen = |error| StartError::Listen(SocketAddr::new(args.bind, args.port), error);
     let listener = net::bind(args.bind, args.port).await.map_err(cannot_listen)?;
     let address = listener.local_addr().map_err(cannot_listen)?;
@@ -87,16 +100,24 @@ pub async fn run(
         None => Box::leak(Box::new(System)),
     };
     let clock: &'static Uptime = Box::leak(Box::new(Uptime(Instant::now())));
-    let (engine, settings) = match args.preset {
-        Preset::Host => (Engine::new(HOST.take(), entropy), Settings::HOST),
-        Preset::Pico => (Engine::new(PICO.take(), entropy), Settings::DEVICE),
+    let (engine, mut door, settings) = match args.preset {
+        Preset::Host => {
+            let settings = Settings::HOST;
+            (Engine::new(HOST.take(), entropy), Door::new(HOST_DOOR.take(), settings.limits.allowance), settings)
+        }
+        Preset::Pico => {
+            let settings = Settings::DEVICE;
+            (Engine::new(PICO.take(), entropy), Door::new(PICO_DOOR.take(), settings.limits.allowance), settings)
+        }
     };
+    keys::make_known(&mut door, &principals);
+    door.set_open(args.keys.is_open(args.bind));
     let profile = match args.agent {
         AgentName::Sensor => sensor::PROFILE,
         AgentName::Conformance => Conformance::PROFILE,
     };
     let url = args.url.clone().map(|url| &*url.leak());
-    let node = Node::new(engine, Door::open_to_all(), clock, Identity { profile, url, served: args.dialects.1 });
+    let node = Node::new(engine, door, clock, Identity { profile, url, served: args.dialects.1 });
     let node: &'static Node<'static> = Box::leak(Box::new(node));
     if let Ok(wall) = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) {
         node.handle_wall_time(UnixMillis(wall.as_millis() as u64));
@@ -110,6 +131,12 @@ pub async fn run(
         AgentName::Conformance => employ(node, &Conformance),
     }
     spawn_local(wind(node, clock));
+    #[cfg(unix)]
+    if args.keys.file.is_some() {
+        use tokio::signal::unix::{SignalKind, signal};
+        let hangups = signal(SignalKind::hangup()).map_err(StartError::Signal)?;
+        spawn_local(read_again(node, hangups, args.keys.clone(), args.preset.principals()));
+    }
 
     listening(address);
     // The one call of the HTTP edge.
@@ -124,6 +151,25 @@ fn employ<A: Agent>(node: &'static Node<'static>, agent: &'static A) {
         spawn_local(async move {
             node.work(worker, agent).await;
         });
+    }
+}
+
+/// Reads the file with the tokens again whenever somebody says so. If it is wrong, everything stays as it was.
+#[cfg(unix)]
+async fn read_again(
+    node: &'static Node<'static>,
+    mut hangups: tokio::signal::unix::Signal,
+    mut keys: Keys,
+    room: usize,
+) {
+    while hangups.recv().await.is_some() {
+        match keys.read().and_then(|()| keys.principals(room)) {
+            Ok(principals) => {
+                keys::make_known(&mut node.door(), &principals);
+                say(format_args!("the tokens were read again, known are: {}", keys::listed(&keys.known)));
+            }
+            Err(bad) => say(format_args!("the tokens stay as they were: {bad}")),
+        }
     }
 }
 

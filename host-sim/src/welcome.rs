@@ -5,6 +5,7 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use crate::{
     args::{AgentName, Args, Preset},
     board::say,
+    keys,
 };
 
 /// Prints where we listen and what to try.
@@ -21,21 +22,40 @@ pub fn greet(args: &Args, listening: SocketAddr) {
     say(format_args!("Mote {agent} {}{room}", env!("CARGO_PKG_VERSION")));
     say(format_args!("listening on http://{listening}/"));
     say(format_args!("card         {url}.well-known/agent-card.json"));
+    say(format_args!("door         {}", door(args)));
     let is_spoken =
         |wording: &&Wording| args.dialects.0.split(',').any(|version| wording.versions.contains(&version.trim()));
     let Some(wording) = WORDINGS.iter().find(is_spoken) else { return };
-    say(format_args!("\ntry one of these:"));
+    let is_shut = !args.keys.is_open(args.bind);
+    let (hint, header) =
+        if is_shut { (", with your token in MOTE_TOKEN", format!(" {AUTHORIZATION}")) } else { ("", String::new()) };
+    say(format_args!("\ntry one of these{hint}:"));
     for (curl, method, text) in
         [("curl -s", wording.send, "read temperature"), ("curl -sN", wording.stream, "watch temperature 3 times")]
     {
         let body = wording.body.replace("METHOD", method).replace("TEXT", text);
-        say(format_args!("\n{curl} {url} -H 'Content-Type: application/json' -d '{body}'"));
+        say(format_args!("\n{curl} {url}{header} -H 'Content-Type: application/json' -d '{body}'"));
     }
     if wording.sdk {
-        say(format_args!("\npip install a2a-sdk && python3 -c '{}'", PYTHON.replace("URL", &url).trim()));
+        let program = if is_shut { PYTHON_WITH_TOKEN } else { PYTHON };
+        say(format_args!("\npip install a2a-sdk && python3 -c '{}'", program.replace("URL", &url).trim()));
     }
     say(format_args!(""));
 }
+
+/// Who gets in, in words.
+fn door(args: &Args) -> String {
+    let known = keys::listed(&args.keys.known);
+    match (args.keys.is_open(args.bind), args.keys.is_given()) {
+        (true, false) if args.keys.is_open => "open: whoever reaches it may ask and act".to_owned(),
+        (true, false) => "open: everybody on this machine may ask and act; --token shuts it, see --help".to_owned(),
+        (true, true) => format!("open: whoever reaches it may ask and act; known by their tokens are {known}"),
+        (false, _) => format!("shut: a token is needed; known are {known}"),
+    }
+}
+
+/// In double quotes, so that the shell puts in the token.
+const AUTHORIZATION: &str = r#"-H "Authorization: Bearer $MOTE_TOKEN""#;
 
 /// How to ask in a dialect.
 struct Wording {
@@ -98,11 +118,53 @@ async def main():
 asyncio.run(main())
 "#;
 
+const PYTHON_WITH_TOKEN: &str = r#"
+import asyncio, os, httpx
+from a2a.client import ClientConfig, create_client
+from a2a.helpers import new_text_message
+from a2a.types import Role, SendMessageRequest
+
+async def main():
+    headers = {"Authorization": "Bearer " + os.environ["MOTE_TOKEN"]}
+    config = ClientConfig(httpx_client=httpx.AsyncClient(headers=headers, timeout=60))
+    client = await create_client("URL", config)
+    message = new_text_message("read temperature", role=Role.ROLE_USER)
+    async for event in client.send_message(SendMessageRequest(message=message)):
+        print(event)
+
+asyncio.run(main())
+"#;
+
 #[cfg(test)]
 mod tests {
     use protocol_core::json::Json;
 
     use super::*;
+    use crate::args::Asked;
+
+    fn args(line: &str) -> Args {
+        match Args::parse(line.split_whitespace().map(str::to_owned)) {
+            Ok(Asked::Run(args)) => args.with_keys(None).unwrap(),
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn who_gets_in_is_told_and_no_token() {
+        for (line, words) in [
+            ("", "open: everybody on this machine"),
+            ("--bind 0.0.0.0 --open", "open: whoever reaches it"),
+            ("--token anna:read:secret-token-one", "shut: a token is needed; known are anna (read)"),
+            (
+                "--token a:read:secret-token-one --token a:read:secret-token-two --token b:act:secret-token-three",
+                "known are a (read), b (act)",
+            ),
+            ("--open --token anna:read:secret-token-one", "open: whoever reaches it may ask and act; known"),
+        ] {
+            let told = door(&args(line));
+            assert!(told.contains(words) && !told.contains("secret"), "{line}: {told}");
+        }
+    }
 
     #[test]
     fn a_client_is_sent_to_an_address_that_it_can_reach() {
@@ -122,6 +184,6 @@ mod tests {
             assert!(Json::parse(wording.body.as_bytes()).is_ok(), "{}", wording.body);
             assert!(!wording.body.contains('\''));
         }
-        assert!(!PYTHON.contains('\''));
+        assert!(!PYTHON.contains('\'') && !PYTHON_WITH_TOKEN.contains('\'') && !AUTHORIZATION.contains('\''));
     }
 }

@@ -6,22 +6,21 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     process::{Child, Command, Output, Stdio},
+    sync::mpsc::{Receiver, channel},
 };
 
 /// A running host-sim, ended with its test.
 struct Sim {
     child: Child,
     address: String,
+    /// What it says after it has said where it listens.
+    said: Receiver<String>,
 }
 
 impl Sim {
     fn start(flags: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_host-sim"))
-            .args(["--port", "0"])
-            .args(flags)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("host-sim starts");
+        let mut child =
+            program(&[]).args(["--port", "0"]).args(flags).stdout(Stdio::piped()).spawn().expect("host-sim starts");
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let address = loop {
             let line = lines.next().expect("host-sim says where it listens").unwrap();
@@ -30,8 +29,19 @@ impl Sim {
             }
         };
         // It goes on talking: somebody must listen.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { child, address }
+        let (tell, said) = channel();
+        std::thread::spawn(move || lines.for_each(|line| drop(line.map(|line| tell.send(line)))));
+        Self { child, address, said }
+    }
+
+    /// Waits until it says something.
+    fn wait_for(&self, words: &str) -> String {
+        loop {
+            let line = self.said.recv_timeout(Duration::from_secs(10)).unwrap_or_else(|_| panic!("no {words:?}"));
+            if line.contains(words) {
+                return line;
+            }
+        }
     }
 
     fn connect(&self) -> TcpStream {
@@ -87,8 +97,15 @@ fn message(method: &str, id: &str, text: &str) -> String {
     )
 }
 
+/// The program, and nothing in its environment that it would listen to.
+fn program(flags: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_host-sim"));
+    command.args(flags).env_remove("MOTE_TOKEN");
+    command
+}
+
 fn refused(flags: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_host-sim")).args(flags).output().unwrap()
+    program(flags).output().unwrap()
 }
 
 #[test]
@@ -128,6 +145,10 @@ fn one_clear_sentence_and_an_exit_code() {
         (&["--dialects", "7.0"][..], 2, "--dialects"),
         (&["--fault", "temperature"][..], 2, "--fault"),
         (&["--colour"][..], 2, "--colour"),
+        (&["--bind", "0.0.0.0"][..], 2, "--token NAME:CLASSES:TOKEN, --token-file FILE or MOTE_TOKEN"),
+        (&["--bind", "::"][..], 2, "--open"),
+        (&["--token", "anna:read:short"][..], 2, "--token: a token has 16"),
+        (&["--token-file", "no-such-file"][..], 2, "--token-file no-such-file: "),
     ] {
         let output = refused(flags);
         assert_eq!(output.status.code(), Some(code), "{flags:?}");
@@ -203,4 +224,71 @@ fn only_the_dialects_that_are_served_are_in_the_card_and_on_the_wire() {
     assert!(card.contains("supportedInterfaces") && !card.contains("preferredTransport"), "{card}");
     let old = sim.post(r#"{"jsonrpc":"2.0","id":1,"method":"message/send","params":{}}"#);
     assert!(old.contains(r#""code":-32601"#), "{old}");
+}
+
+#[test]
+fn it_says_who_gets_in_and_how_and_never_a_token() {
+    for (flags, door, curl) in [
+        (&[][..], "open: everybody on this machine may ask and act", "curl -s http://"),
+        (&["--token", "anna:read:annas-secret-token"][..], "known are anna (read)", r#"Bearer $MOTE_TOKEN" -H"#),
+        (&["--open", "--token", "anna:read:annas-secret-token"][..], "open: whoever reaches it", "curl -s http://"),
+        (&["--open"][..], "open: whoever reaches it", "curl -s http://"),
+    ] {
+        let sim = Sim::start(flags);
+        let mut said = sim.wait_for("door ");
+        assert!(said.contains(door), "{flags:?}: {said}");
+        said += &sim.wait_for("curl ");
+        assert!(said.contains(curl), "{flags:?}: {said}");
+        said += &sim.wait_for("asyncio.run");
+        assert!(!said.contains("secret"), "{said}");
+    }
+}
+
+#[test]
+fn the_environment_has_a_token_too() {
+    let start = |value: &str, flags: &[&str]| {
+        let mut child = program(flags).env("MOTE_TOKEN", value).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let door = lines.find_map(|line| line.ok().filter(|line| line.starts_with("door "))).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        door
+    };
+    let own = start("the-owners-own-token", &["--port", "0"]);
+    assert!(own.contains("known are owner (read+act+operator)") && !own.contains("own-token"), "{own}");
+    let two = start("anna:read:annas-secret-token ben:act:bens-secret-token", &["--port", "0"]);
+    assert!(two.contains("known are anna (read), ben (act)"), "{two}");
+    let other = start("the-owners-own-token", &["--port", "0", "--token", "anna:read:annas-secret-token"]);
+    assert!(other.contains("known are anna (read)") && !other.contains("owner"), "{other}");
+}
+
+#[test]
+fn a_file_of_tokens_is_read_again_when_somebody_says_so() {
+    let path = std::env::temp_dir().join(format!("mote-tokens-{}", std::process::id()));
+    let file = path.to_str().unwrap();
+    let write = |text: &str| std::fs::write(&path, text).unwrap();
+    let change = |mode: &str| assert!(Command::new("chmod").args([mode, file]).status().unwrap().success());
+    write("");
+    change("600");
+    write("# who gets in\n\nanna:read:annas-secret-token\n");
+    let sim = Sim::start(&["--token-file", file, "--token", "ben:act:bens-secret-token"]);
+    assert!(sim.wait_for("door ").contains("known are ben (act), anna (read)"));
+    write("anna:read:annas-secret-token\nanna:read:annas-other-token\n");
+    sim.signal("-HUP");
+    assert!(sim.wait_for("read again").ends_with("known are: ben (act), anna (read)"));
+    write("anna:read:secret\n");
+    sim.signal("-HUP");
+    let wrong = sim.wait_for("stay as they were");
+    assert!(wrong.contains(&format!("{file}, line 1: a token has")) && !wrong.contains("secret"), "{wrong}");
+    write("# nobody\n");
+    sim.signal("-HUP");
+    assert!(sim.wait_for("read again").ends_with("known are: ben (act)"));
+    // One that is empty from the start is a mistake, and one that others may read is worth a word.
+    let empty = refused(&["--token-file", file]);
+    let said = String::from_utf8(empty.stderr).unwrap();
+    assert!(empty.status.code() == Some(2) && said.contains("there is no token in it"), "{said}");
+    assert!(!said.contains("chmod"), "{said}");
+    change("644");
+    assert!(String::from_utf8(refused(&["--token-file", file]).stderr).unwrap().contains("chmod 600"));
+    std::fs::remove_file(path).unwrap();
 }

@@ -36,8 +36,29 @@ pub(super) enum Matter<A> {
 pub(super) struct Fields<'e> {
     pub(super) allow: Option<&'static str>,
     pub(super) retry_after_secs: Option<u16>,
+    /// How to say who one is: on every 401.
+    pub(super) challenge: Option<Challenge>,
     /// The card's version and how many seconds it keeps.
     pub(super) card: Option<(CardVersion<'e>, u32)>,
+}
+
+/// The ways to show a token that a 401 names, one line for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Challenge {
+    /// All of them.
+    Everybody,
+    /// Without Basic: for that a browser would interrupt its person with a question about what some page does. Who opens
+    /// a page is to be asked.
+    Script,
+}
+
+impl Challenge {
+    pub(super) fn of(parts: &RequestParts<'_>) -> Self {
+        let headers = parts.headers();
+        let is_script =
+            headers.get("origin").is_some() || headers.get("sec-fetch-mode").is_some_and(|mode| mode != "navigate");
+        if is_script { Self::Script } else { Self::Everybody }
+    }
 }
 
 impl<A> Reply<'_, A> {
@@ -218,6 +239,9 @@ enum Line {
     Length,
     Allow,
     RetryAfter,
+    Bearer,
+    Basic,
+    ApiKey,
     Cache,
     Tag,
     Modified,
@@ -225,12 +249,15 @@ enum Line {
 }
 
 impl Line {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 12] = [
         Self::Status,
         Self::Type,
         Self::Length,
         Self::Allow,
         Self::RetryAfter,
+        Self::Bearer,
+        Self::Basic,
+        Self::ApiKey,
         Self::Cache,
         Self::Tag,
         Self::Modified,
@@ -251,6 +278,16 @@ impl<A> fmt::Display for Heading<'_, '_, A> {
             },
             (Line::Allow, _) => line(f, "Allow: ", fields.allow),
             (Line::RetryAfter, _) => line(f, "Retry-After: ", fields.retry_after_secs),
+            (Line::Bearer, _) if fields.challenge.is_some() => {
+                f.write_str("WWW-Authenticate: Bearer realm=\"mote\"\r\n")
+            }
+            (Line::Basic, _) if fields.challenge == Some(Challenge::Everybody) => {
+                f.write_str("WWW-Authenticate: Basic realm=\"mote\", charset=\"UTF-8\"\r\n")
+            }
+            (Line::ApiKey, _) if fields.challenge.is_some() => {
+                f.write_str("WWW-Authenticate: ApiKey realm=\"mote\", header=\"X-API-Key\"\r\n")
+            }
+            (Line::Bearer | Line::Basic | Line::ApiKey, _) => Ok(()),
             (Line::Cache, Some((_, seconds))) => line(f, "Cache-Control: public, max-age=", Some(seconds)),
             // Proxies must not hold events back (DIALECTS.md 8).
             (Line::Cache, None) if *kind == Kind::EventStream => {
@@ -278,6 +315,8 @@ fn reason(status: u16) -> &'static str {
         204 => "No Content",
         304 => "Not Modified",
         400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
         404 => "Not Found",
         405 => "Method Not Allowed",
         408 => "Request Timeout",
@@ -286,6 +325,7 @@ fn reason(status: u16) -> &'static str {
         414 => "URI Too Long",
         415 => "Unsupported Media Type",
         417 => "Expectation Failed",
+        429 => "Too Many Requests",
         431 => "Request Header Fields Too Large",
         500 => "Internal Server Error",
         503 => "Service Unavailable",

@@ -10,14 +10,19 @@ use picoserve::{
     routing::PathRouterService,
 };
 
+use protocol_core::{
+    Access,
+    door::{Address, Caller, Turned},
+};
+
 use super::{
     Site,
-    answer::{self, Begun, Client, Extent, Fields, Matter, Reply},
+    answer::{self, Begun, Challenge, Client, Extent, Fields, Matter, Reply},
     body::Body,
-    conditional,
+    conditional, credential,
     flow::Flow,
     gate::Verdict,
-    routes::{self, Action, MediaType, Missed, Problem},
+    routes::{self, Action, Missed, Problem},
     service::{BaseUrl, Broken, Call, Kind, Refusal, Service, Source},
     socket::Wire,
 };
@@ -25,6 +30,8 @@ use super::{
 /// What picoserve calls for each request of one connection.
 pub(super) struct Handler<'e, 'b, 's, Runtime, T, S, W> {
     pub(super) site: &'e Site<'e, 's, S>,
+    /// Where the client is.
+    pub(super) address: Address,
     pub(super) body_limit_bytes: usize,
     pub(super) timer: &'e T,
     pub(super) flow: &'e Flow,
@@ -79,12 +86,13 @@ where
         }
         let errand = match verdict {
             Some(verdict) => Errand::Refused(verdict),
-            None => plan(parts),
+            None => self.plan(parts),
         };
         let mut reply = match errand {
-            Errand::Call(media_type) => {
+            // A stranger is answered in its dialect, but not from a buffer that others need.
+            Errand::Call(caller) if caller.is_some() || is_at_hand(parts, body) => {
                 let body = self.receive(parts, body).await;
-                self.call(parts, media_type, body)
+                self.call(parts, caller, body)
             }
             errand => {
                 // Nobody reads the body. A small one is dropped to keep the connection; for others, and for one that
@@ -95,22 +103,76 @@ where
                 self.reply(parts, errand)
             }
         };
+        if reply.status == 401 {
+            reply.fields.challenge = Some(Challenge::of(parts));
+        }
         if self.flow.handled() >= self.site.limits.requests || asks_to_close(parts) {
             self.flow.close();
         }
         self.answer(Client::of(parts), &mut reply).await
     }
 
+    /// Finds out what a request is for, and whether whoever sent it may have that.
+    fn plan<'r>(&self, parts: &RequestParts<'r>) -> Errand<'r> {
+        let base = match parts.headers().get("host") {
+            None => None,
+            Some(host) => match host.as_str().ok().and_then(BaseUrl::from_host) {
+                None => return Errand::None(Problem::BAD_HOST, None),
+                base => base,
+            },
+        };
+        let caller = match self.admit(parts) {
+            Ok(caller) => Some(caller),
+            Err(Turned::Unknown) => None,
+            Err(Turned::TooOften { retry_after_secs }) => return Errand::TooOften { retry_after_secs },
+        };
+        if parts.headers().get("expect").is_some() && parts.http_version() == "HTTP/1.1" && !expects_continue(parts) {
+            return Errand::None(Problem::EXPECTATION, None);
+        }
+        let action = routes::find(parts.method(), parts.path().encoded());
+        if action == Ok(Action::Rpc) && (caller.is_none() || routes::is_json(parts.headers())) {
+            return Errand::Call(caller);
+        }
+        if let Some(Err(Turned::TooOften { retry_after_secs })) = caller.map(|caller| self.site.service.count(caller)) {
+            return Errand::TooOften { retry_after_secs };
+        }
+        match action {
+            Ok(Action::Rpc) => Errand::WrongType,
+            Ok(Action::Card) => Errand::Card(base),
+            Ok(Action::Home) => Errand::Home,
+            Ok(Action::Options(allow)) => Errand::Options(allow),
+            Err(Missed::Path) => Errand::None(Problem::NO_PATH, None),
+            Err(Missed::Method(allow)) => Errand::None(Problem::NO_METHOD, Some(allow)),
+            Ok(Action::Status) => match caller {
+                None => Errand::None(Problem::STRANGER, None),
+                Some(caller) if !caller.classes().has(Access::Read) => Errand::None(Problem::MAY_NOT_READ, None),
+                Some(_) => Errand::Status,
+            },
+        }
+    }
+
+    /// Who sent it. What is for everybody is counted, too, and a right token gets through where a stranger would not.
+    fn admit(&self, parts: &RequestParts<'_>) -> Result<Caller, Turned> {
+        let mut room = [0; credential::ROOM];
+        let fields = parts.headers().iter().map(|(name, value)| (name.as_raw(), value.as_raw()));
+        self.site.service.admit(self.address, credential::find(fields, &mut room))
+    }
+
     /// Makes up an answer to what has no body.
     fn reply(&self, parts: &RequestParts<'_>, errand: Errand<'_>) -> Reply<'e, S::Answer<'e>> {
         match errand {
-            Errand::Call(_) | Errand::WrongType => self.refuse(Refusal::MediaType),
+            Errand::Call(_) => self.refuse(Refusal::Stranger),
+            Errand::WrongType => self.refuse(Refusal::MediaType),
             Errand::Card(base) => self.card(parts, base),
             Errand::Status => Reply::new(200, Matter::Answer(self.site.service.status())),
             Errand::Home => Reply::new(200, Matter::Text("text/plain", routes::HOME_TEXT.as_bytes())),
             Errand::Options(allow) => {
                 Reply { fields: Fields { allow: Some(allow), ..Fields::default() }, ..Reply::new(204, Matter::Nothing) }
             }
+            Errand::TooOften { retry_after_secs } => Reply {
+                fields: Fields { retry_after_secs: Some(retry_after_secs), ..Fields::default() },
+                ..Self::problem(Problem::TOO_OFTEN)
+            },
             Errand::None(problem, allow) => {
                 Reply { fields: Fields { allow, ..Fields::default() }, ..Self::problem(problem) }
             }
@@ -143,7 +205,7 @@ where
     fn call(
         &self,
         parts: &RequestParts<'_>,
-        media_type: MediaType,
+        caller: Option<Caller>,
         body: Result<Body<'_, '_>, Refusal>,
     ) -> Reply<'e, S::Answer<'e>> {
         let body = match body {
@@ -153,11 +215,10 @@ where
                 return self.refuse(refusal);
             }
         };
-        if !media_type.is_json(&body) {
-            return self.refuse(Refusal::MediaType);
-        }
         let headers = parts.headers();
         let (head, answer) = self.site.service.call(Call {
+            caller,
+            host: routes::header(headers, "host"),
             version: routes::header(headers, "a2a-version")
                 .or_else(|| routes::parameter(parts.query()?.0, "A2A-Version")),
             extensions: routes::header(headers, "a2a-extensions")
@@ -253,8 +314,8 @@ where
 
 /// What a request is for, as far as its head tells.
 enum Errand<'r> {
-    /// A call in its body.
-    Call(MediaType),
+    /// A call in its body, of somebody or of a stranger.
+    Call(Option<Caller>),
     /// A call in a body that nobody can read.
     WrongType,
     /// The card, as it is seen from here.
@@ -263,36 +324,21 @@ enum Errand<'r> {
     Home,
     /// The methods that are allowed.
     Options(&'static str),
+    /// Nothing now.
+    TooOften {
+        retry_after_secs: u16,
+    },
     /// Nothing, and the methods that would do.
     None(Problem, Option<&'static str>),
     /// Nothing that should be looked at any further.
     Refused(Verdict),
 }
 
-/// Finds out what a request is for.
-fn plan<'r>(parts: &RequestParts<'r>) -> Errand<'r> {
-    let base = match parts.headers().get("host") {
-        None => None,
-        Some(host) => match host.as_str().ok().and_then(BaseUrl::from_host) {
-            None => return Errand::None(Problem::BAD_HOST, None),
-            base => base,
-        },
-    };
-    if parts.headers().get("expect").is_some() && parts.http_version() == "HTTP/1.1" && !expects_continue(parts) {
-        return Errand::None(Problem::EXPECTATION, None);
-    }
-    match routes::find(parts.method(), parts.path().encoded()) {
-        Ok(Action::Rpc) => match MediaType::of(parts.headers()) {
-            MediaType::Other => Errand::WrongType,
-            media_type => Errand::Call(media_type),
-        },
-        Ok(Action::Card) => Errand::Card(base),
-        Ok(Action::Status) => Errand::Status,
-        Ok(Action::Home) => Errand::Home,
-        Ok(Action::Options(allow)) => Errand::Options(allow),
-        Err(Missed::Path) => Errand::None(Problem::NO_PATH, None),
-        Err(Missed::Method(allow)) => Errand::None(Problem::NO_METHOD, Some(allow)),
-    }
+/// Is the body a call that is small enough to be read behind its head, and comes without being asked for?
+fn is_at_hand<R: Read>(parts: &RequestParts<'_>, body: &mut RequestBodyConnection<'_, R>) -> bool {
+    routes::is_json(parts.headers())
+        && parts.headers().get("expect").is_none()
+        && body.body().entire_body_fits_into_buffer()
 }
 
 /// Does the client wait for a word before it sends the body?

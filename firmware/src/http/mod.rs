@@ -14,6 +14,7 @@
 mod answer;
 mod body;
 mod conditional;
+mod credential;
 mod flow;
 mod gate;
 mod handler;
@@ -25,6 +26,7 @@ mod socket;
 use core::{cell::Cell, marker::PhantomData};
 
 use picoserve::{Config, Router, Server, Timeouts, Timer, io::Socket, time::Duration};
+use protocol_core::door::Address;
 
 pub use self::{
     body::Bodies,
@@ -73,7 +75,7 @@ pub enum Ending {
     Aborted,
 }
 
-/// Serves one connection, from the first byte to the last.
+/// Serves one connection, from the first byte to the last. `address` is the client's.
 ///
 /// When `shutdown` is done, streams end properly, an answer that is being sent gets [`Limits::grace`], and an idle
 /// connection closes.
@@ -85,6 +87,7 @@ pub enum Ending {
 /// May be dropped at any time; the socket goes with it.
 pub async fn serve<Runtime, K, T, S>(
     mut socket: K,
+    address: Address,
     timer: &T,
     site: &Site<'_, '_, S>,
     buffers: Buffers<'_>,
@@ -116,6 +119,7 @@ where
         let wire = Wire::new(Link::new(Paced::new(writer, timer, limits.write), buffers.transmit));
         let router = Router::from_service(Handler {
             site,
+            address,
             body_limit_bytes: bounds.body_bytes,
             timer,
             flow: &flow,

@@ -71,32 +71,10 @@ fn origin_form(target: &str) -> &str {
     }
 }
 
-/// What a request's `Content-Type` says of its body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum MediaType {
-    Json,
-    Other,
-    Unsaid,
-}
-
-impl MediaType {
-    pub(super) fn of(headers: Headers<'_>) -> Self {
-        let Some(value) = headers.get("content-type") else { return Self::Unsaid };
-        let essence = value.split(b';').next();
-        match essence {
-            Some(name) if name == "application/json" || name == "application/a2a+json" => Self::Json,
-            _ => Self::Other,
-        }
-    }
-
-    /// Is the body to be taken for JSON? One that does not say is, if it looks like it.
-    pub(super) fn is_json(self, body: &[u8]) -> bool {
-        match self {
-            Self::Json => true,
-            Self::Other => false,
-            Self::Unsaid => body.trim_ascii_start().starts_with(b"{"),
-        }
-    }
+/// Does a request say that its body is JSON? A form of a web page can't say so, and without it can't be sent to others.
+pub(super) fn is_json(headers: Headers<'_>) -> bool {
+    let essence = headers.get("content-type").and_then(|value| value.split(b';').next());
+    essence.is_some_and(|name| name == "application/json" || name == "application/a2a+json")
 }
 
 /// The value of a header, if it has one.
@@ -140,6 +118,9 @@ impl Problem {
     pub(super) const NO_METHOD: Self = problem!(405, "UNIMPLEMENTED", "Method not allowed on this path");
     pub(super) const BAD_HOST: Self =
         problem!(400, "INVALID_ARGUMENT", "Host is not a host name with an optional port");
+    pub(super) const STRANGER: Self = problem!(401, "UNAUTHENTICATED", "Send a token, the card says how");
+    pub(super) const MAY_NOT_READ: Self = problem!(403, "PERMISSION_DENIED", "This needs the access class read");
+    pub(super) const TOO_OFTEN: Self = problem!(429, "RESOURCE_EXHAUSTED", "You ask too often, try again later");
     pub(super) const EXPECTATION: Self = problem!(417, "UNIMPLEMENTED", "The only expectation met is 100-continue");
     pub(super) const GONE: Self = problem!(500, "INTERNAL", "The answer was dropped before it could be sent");
     pub(super) const STOPPING: Self = problem!(503, "UNAVAILABLE", "The agent is stopping");

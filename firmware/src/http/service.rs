@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use protocol_core::door::{Address, Caller, Credential, Turned};
+
 /// The agent as the edge sees it: one call in, one answer out, piece by piece.
 ///
 /// An answer may borrow from the service but never from the request: its body's buffer goes back as soon as the call
@@ -12,7 +14,19 @@ pub trait Service {
     where
         Self: 'a;
 
-    /// Takes a JSON-RPC request.
+    /// Somebody comes to the door.
+    ///
+    /// # Errors
+    /// If it is not let in.
+    fn admit(&self, address: Address, credential: Option<Credential<'_>>) -> Result<Caller, Turned>;
+
+    /// Counts what somebody who was let in asks for, calls excepted: they are counted where they are answered.
+    ///
+    /// # Errors
+    /// If it asks too often.
+    fn count(&self, caller: Caller) -> Result<(), Turned>;
+
+    /// Takes a JSON-RPC request. A stranger's, too: it is told in its dialect that it must say who it is.
     fn call(&self, call: Call<'_>) -> (Head, Self::Answer<'_>);
 
     /// Says why a request was refused before it was read: a JSON-RPC error with `id: null`.
@@ -59,6 +73,10 @@ impl core::error::Error for Broken {}
 /// A JSON-RPC request with what its HTTP head said about it.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'b> {
+    /// Who calls; nothing for a stranger.
+    pub caller: Option<Caller>,
+    /// The `host` or `host:port` it asked for.
+    pub host: Option<&'b str>,
     /// `A2A-Version`, the header or else the query parameter; never empty.
     pub version: Option<&'b str>,
     /// `A2A-Extensions` or `X-A2A-Extensions`, a list with commas; never empty.
@@ -72,7 +90,7 @@ pub struct Call<'b> {
 /// How an answer begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
-    /// The HTTP status: 200 also for JSON-RPC errors, or clients lose the code (DIALECTS.md 6.2).
+    /// The HTTP status: 200 also for most JSON-RPC errors, or clients lose the code (DIALECTS.md 6.2).
     pub status: u16,
     /// What follows.
     pub kind: Kind,
@@ -93,6 +111,8 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
+    /// It is a stranger's, and nobody is going to read that much of it.
+    Stranger,
     /// The body is larger than any buffer here.
     BodyTooLarge {
         /// The largest that is taken.
@@ -113,6 +133,7 @@ impl Refusal {
     #[must_use]
     pub const fn status(self) -> u16 {
         match self {
+            Self::Stranger => 401,
             Self::BodyTooLarge { .. } => 413,
             Self::MediaType => 415,
             Self::Busy => 503,
@@ -125,6 +146,7 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Stranger => f.write_str("Send a token, the card says how"),
             Self::BodyTooLarge { limit_bytes } => write!(f, "Request body is larger than {limit_bytes} bytes"),
             Self::MediaType => f.write_str("Content-Type must be application/json"),
             Self::Busy => f.write_str("All request buffers are in use, try again"),

@@ -12,7 +12,7 @@ use mote_tests::script::{about, send, send_01, send_03};
 use protocol_core::Inbound;
 use serde_json::Value;
 
-const MOST: usize = 160;
+const MOST: usize = 80;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((size, operations)) = bytes.split_first() else { return };

@@ -13,6 +13,7 @@ use picoserve::{
     mem::{BorrowedBuffer, BorrowedCursor},
     time::TokioTimer,
 };
+use protocol_core::door::Address;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf},
     net::{TcpListener, TcpStream},
@@ -36,13 +37,14 @@ fn run_counted(client: impl AsyncFnOnce(DuplexStream)) -> (Ending, u128, u32) {
         let mut room = vec![0; Limits::DEVICE.body_bytes];
         let shelf = [RefCell::new(&mut room[..])];
         let bodies = Bodies::new(&shelf);
-        let site = Site { service: &Toy, bodies: &bodies, limits: &Limits::DEVICE };
+        let site = Site { service: &Toy::open(), bodies: &bodies, limits: &Limits::DEVICE };
         let (mut request, mut answer, mut transmit) = ([0; 2048], [0; 1024], [0; 512]);
         let buffers = Buffers { request: &mut request, answer: &mut answer, transmit: &mut transmit };
         let writes = Cell::new(0);
         let start = Instant::now();
         let serve = async {
-            let ending = http::serve(Pipe(ours, &writes), &TokioTimer, &site, buffers, pending()).await;
+            let ending =
+                http::serve(Pipe(ours, &writes), Address::default(), &TokioTimer, &site, buffers, pending()).await;
             (ending, start.elapsed().as_millis())
         };
         let ((ending, after), ()) = futures(serve, client(theirs)).await;
@@ -242,12 +244,12 @@ fn the_future_of_a_connection_has_a_size() {
         let mut room = vec![0; limits.body_bytes];
         let shelf = [RefCell::new(&mut room[..])];
         let bodies = Bodies::new(&shelf);
-        let site = Site { service: &Toy, bodies: &bodies, limits: &limits };
+        let site = Site { service: &Toy::open(), bodies: &bodies, limits: &limits };
         let (mut request, mut answer, mut transmit) = ([0; 2048], [0; 1024], [0; 512]);
         let buffers = Buffers { request: &mut request, answer: &mut answer, transmit: &mut transmit };
         let listener = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).await.expect("a free port");
         let stream = TcpStream::connect(listener.local_addr().expect("an address")).await.expect("a connection");
-        let bytes = size_of_val(&http::serve(stream, &TokioTimer, &site, buffers, pending()));
+        let bytes = size_of_val(&http::serve(stream, Address::default(), &TokioTimer, &site, buffers, pending()));
         println!("one connection's future: {bytes} bytes");
         assert!(bytes <= 5 * 1024, "{bytes}");
     });

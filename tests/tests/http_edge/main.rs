@@ -2,6 +2,7 @@
 
 mod answers;
 mod clock;
+mod door;
 mod framing;
 mod routes;
 mod server;

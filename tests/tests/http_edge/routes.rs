@@ -107,7 +107,7 @@ fn a_call_says_that_it_is_json() {
         ("Content-Type: application/json\r\n", "not json: the core's to say", 200),
         ("content-type: Application/JSON ; charset=utf-8\r\n", "{}", 200),
         ("Content-Type: application/a2a+json\r\n", "{}", 200),
-        ("", " {}", 200),
+        ("", "{}", 415),
         ("", "x", 415),
         ("", "", 415),
         ("Content-Type: text/plain\r\n", "{}", 415),
@@ -144,7 +144,7 @@ fn a_call_carries_what_its_head_says() {
         ("/", "X-A2A-Extensions: https://a\r\n", "version=None extensions=Some(\"https://a\") last=None"),
         ("/a2a", "Last-Event-ID: 7\r\n", "version=None extensions=None last=Some(\"7\")"),
     ] {
-        client.send(format!("POST {path} HTTP/1.1\r\nHost: a\r\n{headers}Content-Length: 2\r\n\r\n{{}}"));
+        client.send(format!("POST {path} HTTP/1.1\r\nHost: a\r\n{headers}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{{}}"));
         assert_eq!(client.answer().body, format!("length=2 {says}"), "{path} {headers}");
     }
 }

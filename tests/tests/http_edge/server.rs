@@ -4,6 +4,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::thread::JoinHandle;
 
 use host_sim::net::{self, Settings};
+use protocol_core::door::Allowance;
 use tokio::sync::oneshot;
 
 use crate::{client::Client, toy::Toy};
@@ -21,6 +22,15 @@ impl Server {
 
     /// Starts with the smallest board's settings, changed as the test needs it.
     pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        Self::behind(|_| Toy::open(), change)
+    }
+
+    /// Starts with a door that is shut.
+    pub(crate) fn guarded(change: impl FnOnce(&mut Settings)) -> Self {
+        Self::behind(Toy::guarded, change)
+    }
+
+    fn behind(toy: fn(Allowance) -> Toy, change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = Settings::DEVICE;
         settings.connections = 32;
         settings.limits.body_bytes = 64 * 1024;
@@ -35,7 +45,7 @@ impl Server {
                 let stopped = async {
                     let _ = stopped.await;
                 };
-                net::run(listener, &Toy, &settings, stopped).await;
+                net::run(listener, &toy(settings.limits.allowance), &settings, stopped).await;
             });
         });
         let address = address.recv().expect("an address");

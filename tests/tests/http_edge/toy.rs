@@ -1,20 +1,73 @@
-//! An agent that does what the body says: `{"do":"stream","n":3}`.
+//! An agent that does what the body says, `{"do":"stream","n":3}`, behind a real door.
 
-use core::future::pending;
+use core::{cell::RefCell, future::pending};
 
 use firmware::http::{BaseUrl, Broken, Call, CardVersion, Head, Kind, Refusal, Service, Source};
+use protocol_core::{
+    Access,
+    door::{Address, Allowance, Caller, Classes, Credential, Door, DoorStorage, Principal, Turned},
+    time::Millis,
+};
 
 pub(crate) const ETAG: &str = "toy-1";
 pub(crate) const LAST_MODIFIED: &str = "Wed, 18 Nov 2026 06:00:00 GMT";
 
-#[derive(Default)]
-pub(crate) struct Toy;
+/// Somebody who may do everything.
+pub(crate) const ANNA: &str = "anna-has-a-token";
+/// Somebody who may only read.
+pub(crate) const BEN: &str = "ben-has-one-as-well";
+/// Somebody who may not even read.
+pub(crate) const OTTO: &str = "otto-has-one-of-little-use";
+
+pub(crate) struct Toy {
+    door: RefCell<Door<'static>>,
+}
+
+impl Toy {
+    /// Everybody may come in, as often as they like.
+    pub(crate) fn open() -> Self {
+        Self { door: RefCell::new(Door::open_to_all()) }
+    }
+
+    /// Three are known.
+    pub(crate) fn guarded(allowance: Allowance) -> Self {
+        let mut door = Door::new(Box::leak(Box::new(DoorStorage::<3, 4>::new())), allowance);
+        for (name, classes, token) in [
+            ("anna", Classes::ALL, ANNA),
+            ("ben", Classes::of(&[Access::Read]), BEN),
+            ("otto", Classes::of(&[Access::Operator]), OTTO),
+        ] {
+            door.know(Principal::new(name, classes, token).expect("a principal")).expect("room");
+        }
+        Self { door: RefCell::new(door) }
+    }
+}
+
+/// Time stands still for the door: permits that were taken do not come back.
+const NOW: Millis = Millis(0);
 
 impl Service for Toy {
     type Answer<'a> = Answer;
 
+    fn admit(&self, address: Address, credential: Option<Credential<'_>>) -> Result<Caller, Turned> {
+        self.door.borrow_mut().admit(NOW, address, credential)
+    }
+
+    fn count(&self, caller: Caller) -> Result<(), Turned> {
+        self.door.borrow_mut().count_call(NOW, caller)
+    }
+
     fn call(&self, call: Call<'_>) -> (Head, Answer) {
         let body = String::from_utf8_lossy(call.body);
+        let refusal = match call.caller {
+            None => Some((401, "who are you?")),
+            Some(caller) if !caller.classes().has(Access::Read) => Some((403, "you may not")),
+            Some(_) => None,
+        };
+        if let Some((status, why)) = refusal {
+            let answer = format!(r#"{{"jsonrpc":"2.0","error":{{"message":"{why}"}},"was":{body}}}"#);
+            return (Head { status, kind: Kind::Json, retry_after_secs: None }, answer.into_bytes().into());
+        }
         let n = number(&body);
         let (kind, answer) = match word(&body) {
             "stream" => (Kind::EventStream, Answer::Events { next: 0, count: n, then: Then::End }),
@@ -34,6 +87,7 @@ impl Service for Toy {
     fn refuse(&self, refusal: Refusal) -> Answer {
         let code = match refusal {
             Refusal::MediaType => -32005,
+            Refusal::Stranger => -32007,
             _ => -32600,
         };
         format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":{code},"message":"{refusal}"}}}}"#).into_bytes().into()
@@ -55,7 +109,7 @@ impl Service for Toy {
 
 /// What a call that asks for nothing special gets back.
 fn echo(call: &Call<'_>) -> String {
-    let Call { version, extensions, last_event_id, body } = call;
+    let Call { version, extensions, last_event_id, body, .. } = call;
     format!("length={} version={version:?} extensions={extensions:?} last={last_event_id:?}", body.len())
 }
 
