@@ -17,7 +17,6 @@ import sys
 import threading
 import time
 
-import client as clients
 from client import Broken, Honest, Target, call, message
 from world import World
 
