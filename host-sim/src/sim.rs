@@ -168,7 +168,7 @@ async fn read_again(
     while hangups.recv().await.is_some() {
         match keys.read().and_then(|()| keys.principals(room)) {
             Ok(principals) => {
-                keys::make_known(&mut node.door(), &principals);
+                node.change_door(|door| keys::make_known(door, &principals));
                 say(format_args!("the tokens were read again, known are: {}", keys::listed(&keys.known)));
             }
             Err(bad) => say(format_args!("the tokens stay as they were: {bad}")),

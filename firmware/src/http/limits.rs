@@ -75,9 +75,9 @@ impl Limits {
         patience: Duration::from_millis(20),
         turned_away: Duration::from_millis(500),
         allowance: Allowance {
-            principal: Rate { per_second: 50, burst: 200 },
-            address: Rate { per_second: 20, burst: 200 },
-            failure_cost: 10,
+            principal: Rate { per_second: 100, burst: 500 },
+            address: Rate { per_second: 50, burst: 500 },
+            failure_cost: 25,
             tasks: 12,
             readers: 3,
             blocking: Millis(60_000),
