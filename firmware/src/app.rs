@@ -46,7 +46,7 @@ impl<'s> Service for App<'_, 's> {
     }
 
     fn count(&self, caller: Caller) -> Result<(), Turned> {
-        self.node.door().count_call(self.node.now(), caller)
+        self.node.count(caller)
     }
 
     fn call<'a>(&'a self, call: Call<'_>) -> (Head, Answer<'a, 's>) {

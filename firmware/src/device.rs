@@ -28,7 +28,7 @@ use crate::{
     agents::sensor::{self, SensorNode},
     app::App,
     board::here,
-    http::{self, Bodies, Buffers, LEAST_TRANSMIT_BYTES, Limits, Site},
+    http::{self, Bodies, Buffers, LEAST_TRANSMIT_BYTES, Limits, Names, Site},
     keyring::{First, Keyring, PRINCIPALS},
     reset::Reason,
     status::{Connection, Facts},
@@ -182,7 +182,12 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     let agent = AGENT.init_with(|| SensorNode::new(desk));
     let shelf = SHELF.init(ROOMS.take().each_mut().map(|room| RefCell::new(&mut room[..])));
     let bodies = BODIES.init_with(|| Bodies::new(shelf));
-    let site = SITE.init(Site { service: APP.init_with(|| App::new(node, facts)), bodies, limits: &LIMITS });
+    let site = SITE.init(Site {
+        service: APP.init_with(|| App::new(node, facts)),
+        bodies,
+        limits: &LIMITS,
+        names: Names::default(),
+    });
 
     spawner.spawn(network::run_network(runner, guard).expect(ONCE));
     spawner.spawn(network::watch_network(stack, &facts.network).expect(ONCE));

@@ -10,7 +10,7 @@ use core::{
 };
 use std::io;
 
-use firmware::http::{self, Bodies, Buffers, Ending, Limits, Service, Site};
+use firmware::http::{self, Bodies, Buffers, Ending, Limits, Names, Service, Site};
 use futures_util::{Stream, stream::FuturesUnordered};
 use picoserve::{Timeouts, Timer, TokioRuntime, io::Socket, time::TokioTimer};
 use protocol_core::door::Address;
@@ -24,6 +24,8 @@ use tokio::{
 pub struct Settings {
     /// The limits of each connection.
     pub limits: Limits,
+    /// What browsers may call it, and whose pages may ask.
+    pub names: Names<'static>,
     /// Connections that are served at the same time; others are told to come back.
     pub connections: usize,
     /// Bodies that may be read at the same time, beside those that fit behind their heads.
@@ -40,6 +42,7 @@ impl Settings {
     /// As DESIGN.md has it.
     pub const HOST: Self = Self {
         limits: Limits::HOST,
+        names: Names { hosts: &[], origins: &[] },
         connections: 1024,
         bodies: 16,
         request_bytes: 8 * 1024 + 512,
@@ -50,6 +53,7 @@ impl Settings {
     /// As the smallest board has it, to meet its limits on a laptop.
     pub const DEVICE: Self = Self {
         limits: Limits::DEVICE,
+        names: Names { hosts: &[], origins: &[] },
         connections: 6,
         bodies: 2,
         request_bytes: 2 * 1024,
@@ -80,7 +84,7 @@ pub async fn run<S: Service>(
     let mut rooms: Vec<_> = (0..settings.bodies).map(|_| vec![0; settings.limits.body_bytes]).collect();
     let shelf: Vec<_> = rooms.iter_mut().map(|room| RefCell::new(&mut room[..])).collect();
     let bodies = Bodies::new(&shelf);
-    let site = Site { service, bodies: &bodies, limits: &settings.limits };
+    let site = Site { service, bodies: &bodies, limits: &settings.limits, names: settings.names };
     let (stop, stopped) = watch::channel(());
 
     let mut served = FuturesUnordered::new();

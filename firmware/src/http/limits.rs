@@ -64,9 +64,9 @@ impl Limits {
         grace: Duration::from_secs(2),
         connections_per_address: 5,
         allowance: Allowance {
-            principal: Rate { per_second: 50, burst: 200 },
-            address: Rate { per_second: 20, burst: 200 },
-            failure_cost: 10,
+            principal: Rate { per_second: 100, burst: 500 },
+            address: Rate { per_second: 50, burst: 500 },
+            failure_cost: 25,
             tasks: 12,
             readers: 3,
             blocking: Millis(60_000),

@@ -19,6 +19,7 @@ mod flow;
 mod gate;
 mod handler;
 mod limits;
+mod origin;
 mod routes;
 mod service;
 mod socket;
@@ -31,6 +32,7 @@ use protocol_core::door::Address;
 pub use self::{
     body::Bodies,
     limits::Limits,
+    origin::Names,
     service::{BaseUrl, Broken, Call, CardVersion, Head, Kind, Refusal, Service, Source},
     socket::LinkError,
 };
@@ -52,6 +54,8 @@ pub struct Site<'e, 's, S> {
     pub bodies: &'e Bodies<'s>,
     /// The limits.
     pub limits: &'e Limits,
+    /// What browsers may call it, and whose pages may ask.
+    pub names: Names<'e>,
 }
 
 /// The memory of one connection.

@@ -65,10 +65,21 @@ pub(super) fn find(method: &str, path: &str) -> Result<Action, Missed> {
 
 /// The path of a target that may name the whole URL, as clients of a proxy send it (RFC 9112 §3.2.2).
 fn origin_form(target: &str) -> &str {
-    match target.strip_prefix("http://").or_else(|| target.strip_prefix("https://")) {
-        Some(rest) => rest.find('/').and_then(|slash| rest.get(slash..)).unwrap_or("/"),
+    match without_scheme(target) {
+        Some((rest, _)) => rest.find('/').and_then(|slash| rest.get(slash..)).unwrap_or("/"),
         None => target,
     }
+}
+
+/// The authority of a whole URL, and the port of its scheme.
+pub(super) fn absolute_form(target: &str) -> Option<(&str, u16)> {
+    let (rest, port) = without_scheme(target)?;
+    rest.split('/').next().map(|authority| (authority, port))
+}
+
+/// What is behind the scheme of a URL, and the port of that scheme.
+pub(super) fn without_scheme(url: &str) -> Option<(&str, u16)> {
+    [("http://", 80), ("https://", 443)].iter().find_map(|(scheme, port)| Some((url.strip_prefix(scheme)?, *port)))
 }
 
 /// Does a request say that its body is JSON? A form of a web page can't say so, and without it can't be sent to others.
@@ -118,6 +129,17 @@ impl Problem {
     pub(super) const NO_METHOD: Self = problem!(405, "UNIMPLEMENTED", "Method not allowed on this path");
     pub(super) const BAD_HOST: Self =
         problem!(400, "INVALID_ARGUMENT", "Host is not a host name with an optional port");
+    pub(super) const TWO_HOSTS: Self = problem!(400, "INVALID_ARGUMENT", "Host and the request target disagree");
+    pub(super) const MISDIRECTED: Self = problem!(
+        421,
+        "FAILED_PRECONDITION",
+        "The device has no such name. Use its IP address, or add the name to those that it is configured to have"
+    );
+    pub(super) const STRANGE_ORIGIN: Self = problem!(
+        403,
+        "PERMISSION_DENIED",
+        "Pages of that origin may not ask this device. Add the origin to those that it is configured to allow"
+    );
     pub(super) const STRANGER: Self = problem!(401, "UNAUTHENTICATED", "Send a token, the card says how");
     pub(super) const MAY_NOT_READ: Self = problem!(403, "PERMISSION_DENIED", "This needs the access class read");
     pub(super) const TOO_OFTEN: Self = problem!(429, "RESOURCE_EXHAUSTED", "You ask too often, try again later");

@@ -6,7 +6,7 @@ use core::{
     net::Ipv6Addr,
 };
 
-use firmware::http::{self, Bodies, Buffers, Ending, Limits, Site};
+use firmware::http::{self, Bodies, Buffers, Ending, Limits, Names, Site};
 use picoserve::{
     Timeouts, Timer, TokioRuntime,
     io::{BaseWrite, ErrorKind, ErrorType, Read, Socket, Write},
@@ -23,6 +23,8 @@ use tokio::{
 
 use crate::{client::call, toy::Toy};
 
+const NAMES: Names<'static> = Names { hosts: &["mote.local", "a"], origins: &[] };
+
 /// Serves one end of a pipe and runs `client` on the other; says how it ended and after how many ms.
 fn run(client: impl AsyncFnOnce(DuplexStream)) -> (Ending, u128) {
     let (ending, after, _) = run_counted(client);
@@ -37,7 +39,7 @@ fn run_counted(client: impl AsyncFnOnce(DuplexStream)) -> (Ending, u128, u32) {
         let mut room = vec![0; Limits::DEVICE.body_bytes];
         let shelf = [RefCell::new(&mut room[..])];
         let bodies = Bodies::new(&shelf);
-        let site = Site { service: &Toy::open(), bodies: &bodies, limits: &Limits::DEVICE };
+        let site = Site { service: &Toy::open(), bodies: &bodies, limits: &Limits::DEVICE, names: NAMES };
         let (mut request, mut answer, mut transmit) = ([0; 2048], [0; 1024], [0; 512]);
         let buffers = Buffers { request: &mut request, answer: &mut answer, transmit: &mut transmit };
         let writes = Cell::new(0);
@@ -244,7 +246,7 @@ fn the_future_of_a_connection_has_a_size() {
         let mut room = vec![0; limits.body_bytes];
         let shelf = [RefCell::new(&mut room[..])];
         let bodies = Bodies::new(&shelf);
-        let site = Site { service: &Toy::open(), bodies: &bodies, limits: &limits };
+        let site = Site { service: &Toy::open(), bodies: &bodies, limits: &limits, names: NAMES };
         let (mut request, mut answer, mut transmit) = ([0; 2048], [0; 1024], [0; 512]);
         let buffers = Buffers { request: &mut request, answer: &mut answer, transmit: &mut transmit };
         let listener = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).await.expect("a free port");

@@ -34,6 +34,7 @@ impl Server {
         let mut settings = Settings::DEVICE;
         settings.connections = 32;
         settings.limits.body_bytes = 64 * 1024;
+        settings.names.hosts = &["mote.local", "a"];
         change(&mut settings);
         let (address_sender, address) = std::sync::mpsc::channel();
         let (stop, stopped) = oneshot::channel();
