@@ -23,7 +23,7 @@ use protocol_core::{
 };
 use static_cell::{ConstStaticCell, StaticCell};
 
-use self::{desk::Desk, guard::Guard, wire::Wire};
+use self::{desk::Desk, guard::Guard, porch::Porch, wire::Wire};
 use crate::{
     agents::sensor::{self, SensorNode},
     app::App,
@@ -41,6 +41,7 @@ mod desk;
 mod guard;
 pub(crate) mod memo;
 mod network;
+mod porch;
 pub(crate) mod stack;
 #[cfg(feature = "emulated")]
 mod trial;
@@ -165,7 +166,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     entropy.fill(&mut seed);
     let config = Config::dhcpv4(Default::default());
     let sockets = SOCKETS.init_with(StackResources::new);
-    let (stack, runner) = embassy_net::new(nic, config, sockets, u64::from_le_bytes(seed));
+    let (stack, runner) = embassy_net::new(Porch(nic), config, sockets, u64::from_le_bytes(seed));
 
     let desk = DESK.init_with(|| Desk {
         instruments,
