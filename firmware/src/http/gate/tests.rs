@@ -252,6 +252,28 @@ fn every_way_to_cut_the_bytes_gives_the_same() {
 }
 
 #[test]
+fn a_head_is_known_by_its_method() {
+    for (begun, is_head) in [
+        ("", false),
+        ("HEAD", false),
+        ("HEAD ", true),
+        ("HEAD / HTTP/1.1\r\nX: y", true),
+        ("HEA /", false),
+        ("HEADX /", false),
+        ("XHEAD /", false),
+        ("head /", false),
+        ("GET /", false),
+        ("HEAD / HTTP/1.0\r\n\r\n", false),
+        ("HEAD / HTTP/1.0\r\n\r\nGET /", false),
+        ("GET / HTTP/1.0\r\n\r\nHEAD /", true),
+    ] {
+        let mut gate = Gate::new(BOUNDS);
+        assert!(gate.pass(&mut begun.as_bytes().to_vec()).is_ok());
+        assert_eq!(gate.is_head(), is_head, "{begun:?}");
+    }
+}
+
+#[test]
 fn random_bytes_never_pass_as_more_than_they_are() {
     // What passed once passes again, unchanged: the gate lets through nothing it would refuse itself.
     let words: [&[u8]; 16] = [
