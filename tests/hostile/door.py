@@ -214,7 +214,7 @@ def origins(world):
     answer = world.ask(world.target.post(GET_NOTHING, fields=[f"Origin: {own}"]))
     assert answer.status == 200, answer
     for origin in ["http://evil.example", "null", "https://evil.example", f"{own}.evil.example", f"http://evil.example.{world.target.host}",
-                   f"http://evil{world.target.host}", f"http://{world.target.host}:{port + 1}", f"http://{world.target.host}:1", f"https://{world.target.authority}",
+                   f"http://evil{world.target.host}", f"http://{world.target.host}:{port + 1}", f"http://{world.target.host}:1",
                    "file://", "chrome-extension://abcdef", f"{own}/", f"{own}@evil.example", f"http://evil.example/{world.target.authority}", f"{own},http://evil.example",
                    f"http://evil.example {own}", "http://", "x", "*", "http://localhost.evil.example", f"{own}\\.evil.example", f"ws://{world.target.authority}",
                    f"http://{world.target.authority}#", "data:", f"{own} ", "about:blank", "http://[::1].evil.example", f"{own}:80:80"]:

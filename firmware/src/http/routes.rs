@@ -90,8 +90,10 @@ pub(super) fn without_scheme(url: &str) -> Option<(&str, u16)> {
 
 /// Does a request say that its body is JSON? A form of a web page can't say so, and without it can't be sent to others.
 pub(super) fn is_json(headers: Headers<'_>) -> bool {
-    let essence = headers.get("content-type").and_then(|value| value.split(b';').next());
-    essence.is_some_and(|name| name == "application/json" || name == "application/a2a+json")
+    let mut said = headers.iter().filter(|(name, _)| *name == "content-type");
+    let essence = said.next().and_then(|(_, value)| value.split(b';').next());
+    let is_json = essence.is_some_and(|name| name == "application/json" || name == "application/a2a+json");
+    is_json && said.next().is_none()
 }
 
 /// The value of a header, if it has one.
