@@ -1,8 +1,21 @@
 // @a2a-js/sdk 0.3.14, which speaks 0.3.
 
 import { randomUUID } from 'node:crypto';
-import { ClientFactory, DefaultAgentCardResolver, PushNotificationNotSupportedError } from '@a2a-js/sdk/client';
-import { check, main, refused } from './cases.mjs';
+import {
+  ClientFactory,
+  ClientFactoryOptions,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+  PushNotificationNotSupportedError,
+} from '@a2a-js/sdk/client';
+import { check, fetching, main, refused } from './cases.mjs';
+
+/** The SDK's default, or with what it sends a token with. */
+function factory() {
+  if (!fetching) return new ClientFactory();
+  const transports = [new JsonRpcTransportFactory(fetching)];
+  return new ClientFactory(ClientFactoryOptions.createFrom(ClientFactoryOptions.default, { transports }));
+}
 
 class Sdk {
   generation = '0.3';
@@ -10,7 +23,7 @@ class Sdk {
   static async connect(base) {
     const sdk = new Sdk();
     sdk.base = base;
-    sdk.client = await new ClientFactory().createFromUrl(base);
+    sdk.client = await factory().createFromUrl(base);
     return sdk;
   }
 
