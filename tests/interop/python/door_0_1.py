@@ -110,10 +110,13 @@ async def _(door):
 async def _(door):
     sent = text("calibrate temperature")  # asks, and waits for the answer
     same((await door.ask("tasks/send", sent, OWNER))["result"]["status"]["state"], "input-required", "state")
-    for id in (sent["id"], "no-such-task"):
-        for method in ("tasks/get", "tasks/cancel", "tasks/resubscribe"):
-            answer = await door.ask(method, {"id": id}, READER)
-            same(answer["error"]["code"], -32001, f"{method}: code")
+    for method in ("tasks/get", "tasks/cancel", "tasks/resubscribe"):
+        foreign, missing = [
+            await door.post(method, {"id": id}, bearer(READER)) for id in (sent["id"], "no-such-task")
+        ]
+        check('"code":-32001' in foreign.text, f"{method}: {foreign.text}")
+        same(foreign.content, missing.content, f"{method}: a foreign task and a missing one")
+        same(foreign.headers, missing.headers, f"{method}: their headers")
     canceled = (await door.ask("tasks/cancel", {"id": sent["id"]}, OWNER))["result"]
     same(canceled["status"]["state"], "canceled", "cancel by the owner")
 
