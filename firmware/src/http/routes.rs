@@ -84,8 +84,13 @@ pub(super) fn without_scheme(url: &str) -> Option<(&str, u16)> {
 
 /// Does a request say that its body is JSON? A form of a web page can't say so, and without it can't be sent to others.
 pub(super) fn is_json(headers: Headers<'_>) -> bool {
-    let essence = headers.get("content-type").and_then(|value| value.split(b';').next());
-    essence.is_some_and(|name| name == "application/json" || name == "application/a2a+json")
+    let mut types = headers.iter().filter(|(name, _)| *name == "content-type");
+    let is_json = |essence| essence == "application/json" || essence == "application/a2a+json";
+    // Of two that differ nobody knows which one counts.
+    match (types.next(), types.next()) {
+        (Some((_, value)), None) => value.split(b';').next().is_some_and(is_json),
+        _ => false,
+    }
 }
 
 /// The value of a header, if it has one.
