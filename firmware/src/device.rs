@@ -18,7 +18,7 @@ use embassy_time::{Duration, Instant, Timer, with_timeout};
 use picoserve::time::EmbassyTimer;
 use protocol_core::{
     Engine, Identity, Node, Served, Storage,
-    door::{Door, DoorStorage},
+    door::{Address, Door, DoorStorage},
     time::{Clock, Entropy, Millis},
 };
 use static_cell::{ConstStaticCell, StaticCell};
@@ -28,7 +28,7 @@ use crate::{
     agents::sensor::{self, SensorNode},
     app::App,
     board::here,
-    http::{self, Bodies, Buffers, LEAST_TRANSMIT_BYTES, Limits, Names, Site},
+    http::{self, Bodies, Buffers, Crowd, LEAST_TRANSMIT_BYTES, Limits, Names, Site},
     keyring::{First, Keyring, PRINCIPALS},
     reset::Reason,
     status::{Connection, Facts},
@@ -110,7 +110,8 @@ impl Line {
 /// The memory of a connection that says that there is no room.
 struct Entrance {
     receive: [u8; 256],
-    send: [u8; LEAST_TRANSMIT_BYTES],
+    /// All that it says.
+    send: [u8; 256],
 }
 
 impl Entrance {
@@ -127,6 +128,8 @@ static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
 static LINES: ConstStaticCell<[Line; CONNECTIONS]> = ConstStaticCell::new([Line::NEW; CONNECTIONS]);
 static ENTRANCES: ConstStaticCell<[Entrance; DOORS]> = ConstStaticCell::new([Entrance::NEW; DOORS]);
 static KNOWN: ConstStaticCell<DoorStorage<PRINCIPALS, ADDRESSES>> = ConstStaticCell::new(DoorStorage::new());
+static PLACES: ConstStaticCell<[Cell<Option<Address>>; CONNECTIONS]> =
+    ConstStaticCell::new([const { Cell::new(None) }; CONNECTIONS]);
 static ROOMS: ConstStaticCell<[[u8; Limits::DEVICE.body_bytes]; BODIES]> =
     ConstStaticCell::new([[0; Limits::DEVICE.body_bytes]; BODIES]);
 
@@ -143,6 +146,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     static APP: StaticCell<App<'static, 'static>> = StaticCell::new();
     static SHELF: StaticCell<Shelf> = StaticCell::new();
     static BODIES: StaticCell<Bodies<'static>> = StaticCell::new();
+    static CROWD: StaticCell<Crowd<'static>> = StaticCell::new();
     static SITE: StaticCell<Place> = StaticCell::new();
     static SOCKETS: StaticCell<StackResources<{ SERVICES + CONNECTIONS + DOORS }>> = StaticCell::new();
 
@@ -185,6 +189,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     let site = SITE.init(Site {
         service: APP.init_with(|| App::new(node, facts)),
         bodies,
+        crowd: CROWD.init(Crowd::new(PLACES.take())),
         limits: &LIMITS,
         names: Names::default(),
     });
@@ -307,9 +312,9 @@ async fn accept(socket: &mut TcpSocket<'_>) {
 }
 
 /// Where the client is. One that is gone already is nowhere.
-fn peer(socket: &TcpSocket<'_>) -> protocol_core::door::Address {
+fn peer(socket: &TcpSocket<'_>) -> Address {
     socket.remote_endpoint().map_or_else(Default::default, |endpoint| match endpoint.addr {
-        IpAddress::Ipv4(address) => protocol_core::door::Address::v4(address.octets()),
+        IpAddress::Ipv4(address) => Address::v4(address.octets()),
     })
 }
 

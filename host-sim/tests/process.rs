@@ -71,6 +71,13 @@ impl Sim {
         self.post(&message("SendMessage", "m", text))
     }
 
+    /// The status of a call with that token.
+    fn status_with(&self, token: &str) -> u16 {
+        let request = post(&message("SendMessage", "m", "read temperature"), "close");
+        let answer = self.exchange(&request.replacen("\r\n", &format!("\r\nAuthorization: Bearer {token}\r\n"), 1));
+        answer.split(' ').nth(1).unwrap().parse().unwrap()
+    }
+
     fn signal(&self, name: &str) {
         let told = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
         assert!(told.success());
@@ -249,6 +256,13 @@ fn it_says_who_gets_in_and_how_and_never_a_token() {
 }
 
 #[test]
+fn guests_get_in_beside_who_is_known_if_somebody_says_so() {
+    let sim = Sim::start(&["--open", "--token", "anna:read:annas-secret-token"]);
+    assert!(sim.ask("read temperature").contains("TASK_STATE_COMPLETED"));
+    assert_eq!((sim.status_with("annas-secret-token"), sim.status_with("a-guess-at-a-token")), (200, 401));
+}
+
+#[test]
 fn the_environment_has_a_token_too() {
     let start = |value: &str, flags: &[&str]| {
         let mut child = program(flags).env("MOTE_TOKEN", value).stdout(Stdio::piped()).spawn().unwrap();
@@ -277,16 +291,22 @@ fn a_file_of_tokens_is_read_again_when_somebody_says_so() {
     write("# who gets in\n\nanna:read:annas-secret-token\n");
     let sim = Sim::start(&["--token-file", file, "--token", "ben:act:bens-secret-token"]);
     assert!(sim.wait_for("door ").contains("known are ben (act), anna (read)"));
+    let all = || ["annas-secret-token", "annas-other-token"].map(|token| sim.status_with(token));
+    assert!(sim.ask("read temperature").starts_with("HTTP/1.1 401"));
+    assert_eq!(all(), [200, 401]);
     write("anna:read:annas-secret-token\nanna:read:annas-other-token\n");
     sim.signal("-HUP");
     assert!(sim.wait_for("read again").ends_with("known are: ben (act), anna (read)"));
+    assert_eq!(all(), [200, 200]);
     write("anna:read:secret\n");
     sim.signal("-HUP");
     let wrong = sim.wait_for("stay as they were");
     assert!(wrong.contains(&format!("{file}, line 1: a token has")) && !wrong.contains("secret"), "{wrong}");
+    assert_eq!(all(), [200, 200]);
     write("# nobody\n");
     sim.signal("-HUP");
     assert!(sim.wait_for("read again").ends_with("known are: ben (act)"));
+    assert_eq!(all(), [401, 401]);
     // One that is empty from the start is a mistake, and one that others may read is worth a word.
     let empty = refused(&["--token-file", file]);
     let said = String::from_utf8(empty.stderr).unwrap();

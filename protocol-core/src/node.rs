@@ -358,11 +358,10 @@ impl<'s> Node<'s> {
 
     /// The card with all that somebody who is known may use. An open door has no other card than the public one.
     ///
-    /// # Errors
-    /// If the caller may not see it.
-    pub fn extended_card(&self, host: &str, caller: Caller) -> Result<Reply<'_, 's>, Turned> {
-        self.count(caller)?;
-        Ok(Reply::card(self, host, caller.classes))
+    /// Whoever shows it counts the call: [`Node::count`].
+    pub fn extended_card(&self, host: &str, caller: Caller) -> Option<Reply<'_, 's>> {
+        let is_open = self.door().is_open();
+        (!is_open).then(|| Reply::card(self, host, caller.classes))
     }
 
     /// A number that changes when the card does.

@@ -335,11 +335,13 @@ impl<A> fmt::Display for Heading<'_, '_, A> {
             (Line::Cache, Some((_, seconds))) => line(f, "Cache-Control: public, max-age=", Some(seconds)),
             // Proxies must not hold events back (DIALECTS.md 8).
             (Line::Cache, None) if *kind == Kind::EventStream => {
-                f.write_str("Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n")
+                f.write_str("Cache-Control: no-cache, no-store\r\nX-Accel-Buffering: no\r\n")
             }
+            // Everything else is for one caller, or for one moment.
+            (Line::Cache, None) => f.write_str("Cache-Control: no-store\r\n"),
             (Line::Tag, Some((version, _))) => line(f, "ETag: ", Some(format_args!("\"{}\"", version.etag))),
             (Line::Modified, Some((version, _))) => line(f, "Last-Modified: ", version.last_modified),
-            (Line::Cache | Line::Tag | Line::Modified, None) => Ok(()),
+            (Line::Tag | Line::Modified, None) => Ok(()),
             (Line::Connection, _) => {
                 line(f, "Connection: ", Some(if self.is_last { "close" } else { "keep-alive" }))?;
                 f.write_str("\r\n")
@@ -353,7 +355,7 @@ fn line(f: &mut fmt::Formatter<'_>, name: &str, value: Option<impl fmt::Display>
 }
 
 /// The words for a status. A person may read them, no program does.
-fn reason(status: u16) -> &'static str {
+pub(super) fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",
         204 => "No Content",

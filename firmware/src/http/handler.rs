@@ -141,9 +141,10 @@ where
             Ok(Action::Options(allow)) => Errand::Options(allow),
             Err(Missed::Path) => Errand::None(Problem::NO_PATH, None),
             Err(Missed::Method(allow)) => Errand::None(Problem::NO_METHOD, Some(allow)),
-            Ok(Action::Status) => match caller {
+            Ok(action @ (Action::Status | Action::ExtendedCard)) => match caller {
                 None => Errand::None(Problem::STRANGER, None),
                 Some(caller) if !caller.classes().has(Access::Read) => Errand::None(Problem::MAY_NOT_READ, None),
+                Some(caller) if action == Action::ExtendedCard => Errand::ExtendedCard(base, caller),
                 Some(_) => Errand::Status,
             },
         }
@@ -162,6 +163,10 @@ where
             Errand::Call(_) => self.refuse(Refusal::Stranger),
             Errand::WrongType => self.refuse(Refusal::MediaType),
             Errand::Card(base) => self.card(parts, base),
+            Errand::ExtendedCard(base, caller) => match self.site.service.extended_card(base, caller) {
+                Some(card) => Reply::new(200, Matter::Answer(card)),
+                None => Self::problem(Problem::NO_EXTENDED_CARD),
+            },
             Errand::Status => Reply::new(200, Matter::Answer(self.site.service.status())),
             Errand::Home => Reply::new(200, Matter::Text("text/plain", routes::HOME_TEXT.as_bytes())),
             Errand::Options(allow) => {
@@ -318,6 +323,8 @@ enum Errand<'r> {
     WrongType,
     /// The card, as it is seen from here.
     Card(Option<BaseUrl<'r>>),
+    /// The card, as it is for somebody who is known.
+    ExtendedCard(Option<BaseUrl<'r>>, Caller),
     Status,
     Home,
     /// The methods that are allowed.

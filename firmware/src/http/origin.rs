@@ -87,11 +87,11 @@ struct Authority<'r> {
 impl<'r> Authority<'r> {
     fn of(base: BaseUrl<'r>) -> Self {
         let authority = base.authority();
-        let (host, port) = match authority.rsplit_once(':') {
-            // That colon is one of an IPv6 address.
-            Some((_, rest)) if rest.ends_with(']') => (authority, None),
-            Some((host, port)) => (host, port.parse().ok()),
-            None => (authority, None),
+        // Behind the colons of an IPv6 address there is a bracket.
+        let end = authority.bytes().rposition(|byte| matches!(byte, b':' | b']')).unwrap_or_default();
+        let (host, port) = match authority.split_at_checked(end) {
+            Some((host, rest)) if rest.starts_with(':') => (host, rest.trim_start_matches(':').parse().ok()),
+            _ => (authority, None),
         };
         Self { host: without_dot(host), port, default: 80 }
     }

@@ -11,6 +11,8 @@ pub(super) enum Action {
     Rpc,
     /// The agent card.
     Card,
+    /// What the agent card has for those who are known.
+    ExtendedCard,
     /// How the device is.
     Status,
     /// A few words for people.
@@ -39,7 +41,9 @@ const HOME: &[(&str, Action)] = &[("POST", Action::Rpc), ("GET", Action::Home), 
 
 const STATUS: &[(&str, Action)] = &[("GET", Action::Status), ("HEAD", Action::Status)];
 
-const ROUTES: [Route; 6] = [
+const EXTENDED: &[(&str, Action)] = &[("GET", Action::ExtendedCard), ("HEAD", Action::ExtendedCard)];
+
+const ROUTES: [Route; 7] = [
     Route { path: "/", methods: HOME, allow: "GET, HEAD, POST, OPTIONS" },
     Route { path: "/a2a", methods: RPC, allow: "POST, OPTIONS" },
     Route { path: "/rpc", methods: RPC, allow: "POST, OPTIONS" },
@@ -47,6 +51,8 @@ const ROUTES: [Route; 6] = [
     Route { path: "/.well-known/agent-card.json", methods: CARD, allow: "GET, HEAD, OPTIONS" },
     // The path of A2A before 0.3; directories still ask for it (DIALECTS.md 8).
     Route { path: "/.well-known/agent.json", methods: CARD, allow: "GET, HEAD, OPTIONS" },
+    // A2A 0.2 had no method for it.
+    Route { path: "/agent/authenticatedExtendedCard", methods: EXTENDED, allow: "GET, HEAD, OPTIONS" },
 ];
 
 /// Finds what a method does to a path. Percent-encoded paths are other paths.
@@ -131,6 +137,11 @@ macro_rules! problem {
 impl Problem {
     pub(super) const NO_PATH: Self =
         problem!(404, "NOT_FOUND", "Nothing here. The agent card is at /.well-known/agent-card.json");
+    pub(super) const NO_EXTENDED_CARD: Self = problem!(
+        404,
+        "NOT_FOUND",
+        "Everybody may use everything here: the card at /.well-known/agent-card.json is all there is"
+    );
     pub(super) const NO_METHOD: Self = problem!(405, "UNIMPLEMENTED", "Method not allowed on this path");
     pub(super) const BAD_HOST: Self =
         problem!(400, "INVALID_ARGUMENT", "Host is not a host name with an optional port");
@@ -150,6 +161,8 @@ impl Problem {
     pub(super) const TOO_OFTEN: Self = problem!(429, "RESOURCE_EXHAUSTED", "You ask too often, try again later");
     pub(super) const EXPECTATION: Self = problem!(417, "UNIMPLEMENTED", "The only expectation met is 100-continue");
     pub(super) const GONE: Self = problem!(500, "INTERNAL", "The answer was dropped before it could be sent");
+    pub(super) const TIMED_OUT: Self = problem!(408, "DEADLINE_EXCEEDED", "The request head did not arrive in time");
+    pub(super) const NO_ROOM: Self = problem!(503, "UNAVAILABLE", "All connections are in use, try again later");
     pub(super) const STOPPING: Self = problem!(503, "UNAVAILABLE", "The agent is stopping");
 
     /// Says what the gate found. A body that is too large is the service's to refuse.
@@ -182,9 +195,6 @@ pub(super) const HOME_TEXT: &str = "This is a Mote: an A2A agent on a small devi
     JSON-RPC:   POST /\n\
     Status:     /status\n";
 
-/// The whole answer to a head that does not arrive in time; picoserve has given up on it by then.
-pub(super) const TIMED_OUT: &[u8] = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-
 /// Lets a client that asked send its body.
 pub(super) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -200,6 +210,7 @@ mod tests {
         assert_eq!(find("GET", "http://mote.local/.well-known/agent-card.json"), Ok(Action::Card));
         assert_eq!(find("GET", "http://mote.local"), Ok(Action::Home));
         assert_eq!(find("GET", "/status"), Ok(Action::Status));
+        assert_eq!(find("GET", "/agent/authenticatedExtendedCard"), Ok(Action::ExtendedCard));
         assert_eq!(find("OPTIONS", "*"), Ok(Action::Options("GET, HEAD, POST, OPTIONS")));
         assert_eq!(find("OPTIONS", "/rpc"), Ok(Action::Options("POST, OPTIONS")));
         assert_eq!(find("DELETE", "/"), Err(Missed::Method("GET, HEAD, POST, OPTIONS")));

@@ -81,7 +81,8 @@ impl Address {
     }
 
     /// What counts as one address: all of an IPv6 network that one household has.
-    fn household(self) -> Self {
+    #[must_use]
+    pub const fn household(self) -> Self {
         match self.0 {
             [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, ..] => self,
             [a, b, c, d, e, f, g, h, ..] => Self([a, b, c, d, e, f, g, h, 0, 0, 0, 0, 0, 0, 0, 0]),

@@ -26,7 +26,10 @@ use mote_fuzz::{
     world::{Flag, World, with_world},
 };
 use mote_tests::random::Random;
-use protocol_core::time::{Clock, Millis};
+use protocol_core::{
+    door::Address,
+    time::{Clock, Millis},
+};
 use serde_json::Value;
 
 /// Little enough to be met.
@@ -91,7 +94,7 @@ fn serve(world: &mut World<'_, '_>, peer: &Peer<'_>) -> Ending {
     });
     let flag = Flag::new();
     let waker = Waker::from(flag.clone());
-    let mut connection = pin!(http::serve(Line(peer), &timer, &site, buffers, shutdown));
+    let mut connection = pin!(http::serve(Line(peer), Address::v4([10, 0, 0, 7]), &timer, &site, buffers, shutdown));
     for _ in 0..PATIENCE {
         if flag.take() {
             if let Poll::Ready(ending) = connection.as_mut().poll(&mut Context::from_waker(&waker)) {
