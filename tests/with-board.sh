@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Starts an emulated board, runs a command with its base URL as first argument, and ends it again. The command finds the
-# log at MOTE_LOG:
+# token of the board's owner in MOTE_TOKEN, the board's log at MOTE_LOG and its console at MOTE_CONSOLE:
 #
 #     tests/with-board.sh arm|riscv|rp2040 COMMAND [ARGUMENT...]
 set -uo pipefail
@@ -10,12 +10,14 @@ board=$1
 command=$2
 shift 2
 
-log=$(mktemp)
+folder=$(mktemp -d)
+log=$folder/log
+export MOTE_LOG=$log MOTE_CONSOLE=$folder/console
 # Any port will do that nobody has; emulate.sh refuses one that somebody has.
 port=$((20000 + RANDOM % 10000))
 tests/emulate.sh "$board" "$port" >"$log" 2>&1 &
 emulation=$!
-trap 'kill "$emulation" 2>/dev/null; wait "$emulation" 2>/dev/null; rm -f "$log"' EXIT
+trap 'kill "$emulation" 2>/dev/null; wait "$emulation" 2>/dev/null; rm -rf "$folder"' EXIT
 
 # Building comes first, and may take minutes.
 until grep -q '^ready ' "$log"; do
@@ -29,7 +31,10 @@ until grep -q '^ready ' "$log"; do
 done
 grep -E 'INFO|^ready' "$log"
 
-MOTE_LOG=$log "$command" "$(sed -n 's/^ready //p' "$log")" "$@"
+# It is shown once, at the first start.
+MOTE_TOKEN=$(sed -n 's/.*the token of owner, shown this once: //p' "$log")
+export MOTE_TOKEN
+"$command" "$(sed -n 's/^ready //p' "$log")" "$@"
 status=$?
 if grep -qE 'ERROR|panic|WARN.*started because of' "$log"; then
     echo "the board complains:"

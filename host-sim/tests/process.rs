@@ -64,11 +64,18 @@ impl Sim {
     }
 
     fn get(&self, path: &str) -> String {
-        self.exchange(&format!("GET {path} HTTP/1.1\r\nHost: mote.local\r\nConnection: close\r\n\r\n"))
+        self.exchange(&format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
     }
 
     fn ask(&self, text: &str) -> String {
         self.post(&message("SendMessage", "m", text))
+    }
+
+    /// The status of a call with that token.
+    fn status_with(&self, token: &str) -> u16 {
+        let request = post(&message("SendMessage", "m", "read temperature"), "close");
+        let answer = self.exchange(&request.replacen("\r\n", &format!("\r\nAuthorization: Bearer {token}\r\n"), 1));
+        answer.split(' ').nth(1).unwrap().parse().unwrap()
     }
 
     fn signal(&self, name: &str) {
@@ -87,7 +94,7 @@ impl Drop for Sim {
 fn post(body: &str, connection: &str) -> String {
     let length = body.len();
     format!(
-        "POST / HTTP/1.1\r\nHost: mote.local\r\nContent-Type: application/json\r\nConnection: {connection}\r\nContent-Length: {length}\r\n\r\n{body}"
+        "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: {connection}\r\nContent-Length: {length}\r\n\r\n{body}"
     )
 }
 
@@ -112,7 +119,7 @@ fn refused(flags: &[&str]) -> Output {
 fn it_starts_without_configuration_and_answers() {
     let sim = Sim::start(&[]);
     let card = sim.get("/.well-known/agent-card.json");
-    assert!(card.starts_with("HTTP/1.1 200 OK") && card.contains("\"url\":\"http://mote.local/\""), "{card}");
+    assert!(card.starts_with("HTTP/1.1 200 OK") && card.contains("\"url\":\"http://localhost/\""), "{card}");
     for field in ["ETag: \"", "Last-Modified: ", "Cache-Control: public, max-age="] {
         assert!(card.contains(field), "{card}");
     }
@@ -120,7 +127,7 @@ fn it_starts_without_configuration_and_answers() {
     assert_eq!(old_path.split("\r\n\r\n").nth(1), card.split("\r\n\r\n").nth(1));
     let tag = card.split("ETag: ").nth(1).unwrap().lines().next().unwrap();
     let again = sim.exchange(&format!(
-        "GET /.well-known/agent-card.json HTTP/1.1\r\nHost: mote.local\r\nIf-None-Match: {tag}\r\nConnection: close\r\n\r\n"
+        "GET /.well-known/agent-card.json HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: {tag}\r\nConnection: close\r\n\r\n"
     ));
     assert!(again.starts_with("HTTP/1.1 304"), "{again}");
 
@@ -132,6 +139,10 @@ fn it_starts_without_configuration_and_answers() {
 fn the_public_url_is_what_it_is_told() {
     let sim = Sim::start(&["--url", "https://sensors.example/kitchen/"]);
     assert!(sim.get("/.well-known/agent-card.json").contains(r#""url":"https://sensors.example/kitchen/""#));
+    for (host, status) in [("sensors.example", "200"), ("SENSORS.example:8080", "200"), ("evil.example", "421")] {
+        let answer = sim.exchange(&format!("GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"));
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{host}: {answer}");
+    }
 }
 
 #[test]
@@ -245,6 +256,13 @@ fn it_says_who_gets_in_and_how_and_never_a_token() {
 }
 
 #[test]
+fn guests_get_in_beside_who_is_known_if_somebody_says_so() {
+    let sim = Sim::start(&["--open", "--token", "anna:read:annas-secret-token"]);
+    assert!(sim.ask("read temperature").contains("TASK_STATE_COMPLETED"));
+    assert_eq!((sim.status_with("annas-secret-token"), sim.status_with("a-guess-at-a-token")), (200, 401));
+}
+
+#[test]
 fn the_environment_has_a_token_too() {
     let start = |value: &str, flags: &[&str]| {
         let mut child = program(flags).env("MOTE_TOKEN", value).stdout(Stdio::piped()).spawn().unwrap();
@@ -273,16 +291,22 @@ fn a_file_of_tokens_is_read_again_when_somebody_says_so() {
     write("# who gets in\n\nanna:read:annas-secret-token\n");
     let sim = Sim::start(&["--token-file", file, "--token", "ben:act:bens-secret-token"]);
     assert!(sim.wait_for("door ").contains("known are ben (act), anna (read)"));
+    let all = || ["annas-secret-token", "annas-other-token"].map(|token| sim.status_with(token));
+    assert!(sim.ask("read temperature").starts_with("HTTP/1.1 401"));
+    assert_eq!(all(), [200, 401]);
     write("anna:read:annas-secret-token\nanna:read:annas-other-token\n");
     sim.signal("-HUP");
     assert!(sim.wait_for("read again").ends_with("known are: ben (act), anna (read)"));
+    assert_eq!(all(), [200, 200]);
     write("anna:read:secret\n");
     sim.signal("-HUP");
     let wrong = sim.wait_for("stay as they were");
     assert!(wrong.contains(&format!("{file}, line 1: a token has")) && !wrong.contains("secret"), "{wrong}");
+    assert_eq!(all(), [200, 200]);
     write("# nobody\n");
     sim.signal("-HUP");
     assert!(sim.wait_for("read again").ends_with("known are: ben (act)"));
+    assert_eq!(all(), [401, 401]);
     // One that is empty from the start is a mistake, and one that others may read is worth a word.
     let empty = refused(&["--token-file", file]);
     let said = String::from_utf8(empty.stderr).unwrap();

@@ -31,7 +31,7 @@ def assert_unknown(answer, what):
         return
     assert answer.status == 401, f"{what}: {answer}"
     schemes = [value.split()[0].lower() for value in answer.all("www-authenticate")]
-    assert sorted(schemes) == ["basic", "bearer"], f"{what}: {answer}"
+    assert {"basic", "bearer"} <= set(schemes) and len(set(schemes)) == len(schemes), f"{what}: {answer}"
     assert answer.json()["error"], f"{what}: {answer}"
 
 
@@ -172,6 +172,8 @@ def more_streams_than_one_may_have(world):
     finally:
         for connection in streams:
             connection.close()
+        # The device finds out with the next comments that it sends.
+        world.wait("readers", lambda: world.honest.status()["readers"]["used"], world.readers, 10)
 
 
 def names_in_host(world):
@@ -212,7 +214,7 @@ def origins(world):
     answer = world.ask(world.target.post(GET_NOTHING, fields=[f"Origin: {own}"]))
     assert answer.status == 200, answer
     for origin in ["http://evil.example", "null", "https://evil.example", f"{own}.evil.example", f"http://evil.example.{world.target.host}",
-                   f"http://evil{world.target.host}", f"http://{world.target.host}:{port + 1}", f"http://{world.target.host}:1", f"https://{world.target.authority}",
+                   f"http://evil{world.target.host}", f"http://{world.target.host}:{port + 1}", f"http://{world.target.host}:1",
                    "file://", "chrome-extension://abcdef", f"{own}/", f"{own}@evil.example", f"http://evil.example/{world.target.authority}", f"{own},http://evil.example",
                    f"http://evil.example {own}", "http://", "x", "*", "http://localhost.evil.example", f"{own}\\.evil.example", f"ws://{world.target.authority}",
                    f"http://{world.target.authority}#", "data:", f"{own} ", "about:blank", "http://[::1].evil.example", f"{own}:80:80"]:
@@ -319,9 +321,13 @@ nobody_is_listed_to_others.evicts = True
 def the_same_id_of_two_callers_is_two_tasks(world):
     """In A2A 0.1 callers name their tasks: nobody finds out, or spoils, what another one called the same."""
     need_other(world)
-    params = {"id": "our-task", "message": {"role": "user", "parts": [{"type": "text", "text": "alert when temperature above 3000"}]},
-              "configuration": {"blocking": False}}
-    first = world.call("tasks/send", params).json()["result"]
+    params = {"id": "our-task", "message": {"role": "user", "parts": [{"type": "text", "text": "alert when temperature above 3000"}]}}
+    # Followed, as there is no other way not to wait for it in this dialect.
+    with world.target.connect() as connection:
+        connection.send(world.target.post(call("tasks/sendSubscribe", params)))
+        assert connection.answer_head().field("content-type") == "text/event-stream"
+        next(connection.events())
+    first = world.call("tasks/get", {"id": "our-task"}).json()["result"]
     assert first["status"]["state"] in ("working", "submitted"), first
     try:
         read = {"id": "our-task", "message": {"role": "user", "parts": [{"type": "text", "text": "read temperature"}]}}

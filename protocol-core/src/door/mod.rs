@@ -81,7 +81,8 @@ impl Address {
     }
 
     /// What counts as one address: all of an IPv6 network that one household has.
-    fn household(self) -> Self {
+    #[must_use]
+    pub const fn household(self) -> Self {
         match self.0 {
             [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, ..] => self,
             [a, b, c, d, e, f, g, h, ..] => Self([a, b, c, d, e, f, g, h, 0, 0, 0, 0, 0, 0, 0, 0]),
@@ -285,6 +286,14 @@ impl<'s> Door<'s> {
             }
         }
         found
+    }
+
+    /// Whether that is somebody who would be let in today.
+    pub(crate) fn knows(&self, owner: Owner) -> bool {
+        match usize::from(owner.place).checked_sub(1).and_then(|place| self.principals.get(place)) {
+            Some(known) => known.is_known() && known.generation == owner.generation,
+            None => owner == Owner::GUEST && self.is_open,
+        }
     }
 
     fn principal(&mut self, owner: Owner) -> Option<&mut Principal> {

@@ -5,8 +5,9 @@ use super::{
     Engine, TaskKey, count,
     slot::{Place, Slot},
 };
-use crate::door::Owner;
+use crate::door::{Door, Owner};
 use crate::log::{self, Draft, Header, Kind, NIL};
+use crate::time::Millis;
 
 impl Engine<'_> {
     /// Evicts the finished task that may go first, other than `spare`. False if there is none.
@@ -43,6 +44,21 @@ impl Engine<'_> {
     /// The finished task of a caller that would go first.
     pub(super) fn oldest_finished_of(&self, owner: Owner) -> Option<TaskKey> {
         self.first_to_go(|_, slot| slot.owner == owner)
+    }
+
+    /// Lets go of all tasks of those who are no longer known.
+    pub(crate) fn handle_forgotten(&mut self, now: Millis, door: &Door<'_>) {
+        loop {
+            let orphan = self.slots.taken().find(|(_, slot)| !door.knows(slot.owner)).map(|(key, _)| key);
+            let Some(key) = orphan else { return };
+            // An error: it has ended.
+            let _ = self.handle_cancel(now, key);
+            self.evict(key);
+            // cannot be: what was canceled has ended, and what has ended can be evicted.
+            if self.slots.get(key).is_some() {
+                return;
+            }
+        }
     }
 
     /// Takes a finished task out of the table.

@@ -14,7 +14,7 @@ use std::{
 
 use firmware::{
     app::App,
-    http::{self, Bodies, Buffers, Ending, Limits, Site},
+    http::{self, Bodies, Buffers, Crowd, Ending, Limits, Names, Site},
     reset::Reason,
     status::{Connection, Facts},
 };
@@ -34,6 +34,9 @@ use serde_json::Value;
 
 /// Little enough to be met.
 const LIMITS: Limits = Limits { head_bytes: 700, target_bytes: 100, body_bytes: 3000, requests: 12, ..Limits::DEVICE };
+
+/// Those that the seeds use.
+const NAMES: Names<'static> = Names { hosts: &["mote.local", "a"], origins: &["http://panel.example"] };
 
 /// After this the device is told to stop: nothing but a stream that waits for its client lasts as long.
 const LONG: Millis = Millis(300_000);
@@ -87,7 +90,9 @@ fn serve(world: &mut World<'_, '_>, peer: &Peer<'_>) -> Ending {
     let mut room = vec![0; LIMITS.body_bytes];
     let shelf = [RefCell::new(&mut room[..])];
     let bodies = Bodies::new(&shelf);
-    let site = Site { service: &app, bodies: &bodies, limits: &LIMITS };
+    let places = [const { Cell::new(None) }; 1];
+    let crowd = Crowd::new(&places);
+    let site = Site { service: &app, bodies: &bodies, crowd: &crowd, limits: &LIMITS, names: NAMES };
     let (mut request, mut answer, mut transmit) = ([0; 1024], [0; 512], [0; 128]);
     let buffers = Buffers { request: &mut request, answer: &mut answer, transmit: &mut transmit };
     let timer = VirtualTimer(world.clock);

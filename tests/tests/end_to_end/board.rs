@@ -1,4 +1,5 @@
-//! The board under test: the one at `MOTE_URL`, or one that is simulated here with a board's limits.
+//! The board under test: the one at `MOTE_URL`, with the token in `MOTE_TOKEN` if it wants one, or one that is simulated
+//! here with a board's limits, and shut as a board is.
 
 use core::{cell::Cell, net::SocketAddr, time::Duration};
 use std::{
@@ -40,6 +41,18 @@ static AUTHORITY: LazyLock<String> = LazyLock::new(|| match std::env::var("MOTE_
     Err(_) => simulate().to_string(),
 });
 
+/// The header line that lets us in; empty at an open door.
+static AUTHORIZATION: LazyLock<String> = LazyLock::new(|| {
+    let token = match std::env::var("MOTE_URL") {
+        Ok(_) => std::env::var("MOTE_TOKEN").unwrap_or_default(),
+        Err(_) => TOKEN.to_owned(),
+    };
+    if token.is_empty() { String::new() } else { format!("Authorization: Bearer {token}\r\n") }
+});
+
+/// The token of a simulated board.
+const TOKEN: &str = "the-token-of-the-end-to-end-suite";
+
 /// How long a board may be busy with what was before.
 const BUSY: Duration = Duration::from_secs(60);
 
@@ -47,9 +60,11 @@ const BUSY: Duration = Duration::from_secs(60);
 fn simulate() -> SocketAddr {
     let (sender, address) = mpsc::channel();
     std::thread::spawn(move || {
-        let Ok(Asked::Run(args)) = Args::parse(["--port=0", "--preset=pico"].map(str::to_owned)) else {
+        let words = ["--port=0", "--preset=pico", &format!("--token=owner:read+act+operator:{TOKEN}")];
+        let Ok(Asked::Run(args)) = Args::parse(words.map(str::to_owned)) else {
             panic!("the options of host-sim have changed")
         };
+        let args = args.with_keys(None).expect("a token");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let listening = |address| sender.send(address).expect("somebody who waits");
         let run = host_sim::run(&args, listening, core::future::pending());
@@ -73,6 +88,11 @@ impl Board {
     /// Where it is, as its card has to say.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/", self.authority)
+    }
+
+    /// Whether it wants a token.
+    pub(crate) fn is_shut(&self) -> bool {
+        !AUTHORIZATION.is_empty()
     }
 
     /// Opens a connection.
@@ -121,14 +141,17 @@ impl Board {
 
     /// A GET with further header lines.
     pub(crate) fn get_request(&self, path: &str, headers: &str) -> String {
-        format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{headers}\r\n", self.authority)
+        pace();
+        format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{}{headers}\r\n", self.authority, *AUTHORIZATION)
     }
 
     /// A POST of JSON with further header lines.
     pub(crate) fn post_request(&self, body: &str, headers: &str) -> String {
+        pace();
         format!(
-            "POST / HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n{headers}\r\n{body}",
+            "POST / HTTP/1.1\r\nHost: {}\r\n{}Content-Type: application/json\r\nContent-Length: {}\r\n{headers}\r\n{body}",
             self.authority,
+            *AUTHORIZATION,
             body.len()
         )
     }
@@ -227,7 +250,7 @@ impl Board {
             let request = self.call_request(V1_0, method, &params);
             for _ in 0..20 {
                 match self.try_exchange(&request) {
-                    Ok(answer) if answer.status == 200 => {
+                    Ok(answer) if answer.status == 200 && answer.field("retry-after").is_none() => {
                         return serde_json::from_str(&answer.body).unwrap_or_default();
                     }
                     _ => std::thread::sleep(Duration::from_millis(100)),
@@ -249,6 +272,22 @@ impl Drop for Board {
     fn drop(&mut self) {
         self.clean_up();
     }
+}
+
+/// Waits before a request is made, if there were many: a board counts how often somebody asks.
+fn pace() {
+    /// When it has forgotten all that we asked.
+    static FORGOTTEN: Mutex<Option<Instant>> = Mutex::new(None);
+    // A little less than `Limits::DEVICE` allows: some requests are sent more than once.
+    let per_second = if AUTHORIZATION.is_empty() { 16 } else { 40 };
+    const BURST: u32 = 150;
+
+    let mut forgotten = FORGOTTEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let now = Instant::now();
+    let interval = Duration::from_secs(1) / per_second;
+    let after = forgotten.unwrap_or(now).max(now) + interval;
+    *forgotten = Some(after);
+    std::thread::sleep((after - now).saturating_sub(interval * BURST));
 }
 
 /// A JSON-RPC request with an id that is told from its neighbours by its type, too.

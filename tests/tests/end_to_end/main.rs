@@ -14,6 +14,7 @@ mod cancel;
 mod card;
 mod connection;
 mod dialects;
+mod door;
 mod errors;
 mod follow_up;
 mod hear;

@@ -36,7 +36,7 @@ fn streams_leave_room_for_others() {
         refusal.assert_busy(dialect);
         // Also of another task.
         board.stream(dialect, &say("watch temperature")).expect_err("there is no room").assert_busy(dialect);
-        assert_eq!(board.task(dialect, &id).state, State::Working);
+        board.until("it is begun", || board.task(dialect, &id).state == State::Working);
         match board.send(dialect, &say("read temperature")) {
             Ok(outcome) => assert_eq!(outcome.task().state, State::Completed),
             Err(refusal) => refusal.assert_busy(dialect),
