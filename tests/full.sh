@@ -108,6 +108,7 @@ step board-tools board_tools
 step one-board one_board
 step rp2040-parts rp2040_parts
 for board in qemu-arm w5500-pico qemu-riscv; do step "image-$board" image "$board"; done
+step panics tests/size/panics.py
 step arm-board tests/with-board.sh arm tests/board.sh
 step riscv-board tests/with-board.sh riscv tests/board.sh
 step rp2040-board tests/with-board.sh rp2040 tests/board.sh
