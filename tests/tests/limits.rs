@@ -1,7 +1,6 @@
 //! The README's table of limits is the one that the code keeps to.
 
-use core::time::Duration;
-use std::fmt::Display;
+use core::{fmt::Display, time::Duration};
 
 use firmware::http::Limits;
 use protocol_core::door::Rate;
@@ -45,8 +44,8 @@ fn two(one: impl Display, other: impl Display) -> String {
 
 fn bytes(bytes: usize) -> String {
     match bytes {
-        _ if bytes % (1024 * 1024) == 0 => format!("{} MiB", bytes / 1024 / 1024),
-        _ if bytes % 1024 == 0 => format!("{} KiB", bytes / 1024),
+        _ if bytes.is_multiple_of(1024 * 1024) => format!("{} MiB", bytes / 1024 / 1024),
+        _ if bytes.is_multiple_of(1024) => format!("{} KiB", bytes / 1024),
         _ => format!("{bytes} B"),
     }
 }

@@ -223,6 +223,8 @@ impl Gate {
             },
             At::Target { bytes } => match byte {
                 b' ' if bytes > 0 => Ok(At::Version { bytes: 0 }),
+                // A fragment is the client's own business: what is before it would be read as the whole.
+                b'#' => Err(Verdict::Malformed(Flaw::RequestLine)),
                 0x21..=0x7e if bytes == self.bounds.target_bytes => Err(Verdict::TargetTooLong),
                 0x21..=0x7e => Ok(At::Target { bytes: bytes.saturating_add(1) }),
                 _ => Err(Verdict::Malformed(Flaw::RequestLine)),
