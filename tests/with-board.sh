@@ -12,6 +12,7 @@ shift 2
 
 folder=$(mktemp -d)
 log=$folder/log
+: >"$log"
 export MOTE_LOG=$log MOTE_CONSOLE=$folder/console
 # Any port will do that nobody has; emulate.sh refuses one that somebody has.
 port=$((20000 + RANDOM % 10000))

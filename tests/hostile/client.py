@@ -83,7 +83,7 @@ class Target:
         self.authority = self.host if self.port == 80 else f"{self.host}:{self.port}"
 
     def connect(self, source=None, receive_bytes=None, timeout=PATIENCE_SECONDS):
-        """Opens a connection; `source` is an address of ours, `receive_bytes` makes it a reader that has little room."""
+        """Opens a connection; `source` is an address of ours, `receive_bytes` makes it a reader with little room."""
         sock = socket.socket()
         try:
             if receive_bytes:
@@ -238,8 +238,8 @@ class Connection:
             yield chunk
 
     def answers(self, timeout=PATIENCE_SECONDS):
-        """Reads answers until the device hangs up or has no more to say for `timeout` seconds: what came, and whether it
-        hung up."""
+        """Reads answers until the device hangs up or has no more to say for `timeout` seconds: what came, and whether
+        it hung up."""
         found = []
         while True:
             try:
@@ -315,8 +315,8 @@ def call(method, params, number=1):
 
 
 class Honest:
-    """A client that asks for what it may have, one request after the other, each on a connection of its own. Where it is
-    told to come back it does."""
+    """A client that asks for what it may have, one request after the other, each on a connection of its own. Where it
+    is told to come back it does."""
 
     def __init__(self, target, token=TOKEN, source=None):
         self.target, self.token, self.source = target, token, source
