@@ -174,13 +174,13 @@ mod tests {
             };
             let shut = version();
             let card = read(app.card(None));
-            app.node.door().set_open(true);
+            app.node.change_door(|door| door.set_open(true));
             let open = version();
             assert_ne!(card, read(app.card(None)));
             assert_ne!(shut.0, open.0);
             // The date is that of the card at the start.
             assert!(shut.1 && !open.1);
-            app.node.door().set_open(false);
+            app.node.change_door(|door| door.set_open(false));
             assert_eq!((version(), read(app.card(None))), (shut, card));
         });
     }
@@ -194,7 +194,7 @@ mod tests {
             let card = read(app.extended_card(base, anna).expect("the door is shut"));
             assert!(card.contains("reboot") && card.contains("http://mote.local:8080/"), "{card}");
             assert!(!read(app.card(base)).contains("reboot"));
-            app.node.door().set_open(true);
+            app.node.change_door(|door| door.set_open(true));
             assert!(app.extended_card(base, anna).is_none());
         });
     }

@@ -74,7 +74,7 @@ def wrong_tokens_are_no_tokens(world):
                        "X-API-Key")
     for field in [f"Cookie: token={TOKEN}", f"X-Token: {TOKEN}", f"Proxy-Authorization: Bearer {TOKEN}",
                   f"Authorization: {TOKEN}", f"Authorization: Token {TOKEN}", f"X-Authorization: Bearer {TOKEN}",
-                  f"authorization : Bearer {TOKEN}", basic("reader", TOKEN), basic("", TOKEN), basic("owner", ""),
+                  f"authorization : Bearer {TOKEN}", basic("other", TOKEN), basic("", TOKEN), basic("owner", ""),
                   basic(TOKEN, ""), basic("owner:owner", TOKEN), basic("owner", TOKEN + "\n")]:
         answer = world.ask_once(world.target.post(GET_NOTHING, token="", fields=[field]))
         assert answer.status in (400, 401, 429), f"{field.replace(TOKEN, '...')}: {answer}"

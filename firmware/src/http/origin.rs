@@ -47,7 +47,7 @@ impl<'e> Names<'e> {
     /// Is it one of our names?
     fn has(&self, host: &str) -> bool {
         let mut names = self.hosts.iter().copied().chain(["localhost"]);
-        is_address(host) || names.any(|name| without_dot(name).eq_ignore_ascii_case(host))
+        is_address(host) || names.any(|name| is_same(name, host))
     }
 
     /// What a page of that origin may do; nothing special for one of ours.
@@ -93,24 +93,26 @@ impl<'r> Authority<'r> {
             Some((host, rest)) if rest.starts_with(':') => (host, rest.trim_start_matches(':').parse().ok()),
             _ => (authority, None),
         };
-        Self { host: without_dot(host), port, default: 80 }
+        Self { host, port, default: 80 }
     }
 
     /// Is it the same place as that one, of which nobody knows the scheme?
     fn is(self, other: Self) -> bool {
         let ports = [self.port, other.port].map(|port| port.unwrap_or(self.default));
-        self.host.eq_ignore_ascii_case(other.host) && ports[0] == ports[1]
+        is_same(self.host, other.host) && ports[0] == ports[1]
     }
 }
 
-/// Is it an address? A browser takes nothing that ends in a number, or has brackets, for a name.
+/// Is it an address, in its one common form? A browser takes nothing that looks like this for a name.
 fn is_address(host: &str) -> bool {
-    let is_v4 = || host.split('.').count() == 4 && host.split('.').all(|part| part.parse::<u8>().is_ok());
-    host.starts_with('[') || is_v4()
+    let is_number = |part: &str| part.parse::<u8>().is_ok() && (part.len() == 1 || !part.starts_with('0'));
+    host.starts_with('[') || (host.split('.').count() == 4 && host.split('.').all(is_number))
 }
 
-fn without_dot(host: &str) -> &str {
-    host.strip_suffix('.').unwrap_or(host)
+/// Is it the same name? One may end in the dot of the root.
+fn is_same(one: &str, other: &str) -> bool {
+    let without_dot = |name| str::strip_suffix(name, '.').unwrap_or(name);
+    without_dot(one).eq_ignore_ascii_case(without_dot(other))
 }
 
 #[cfg(test)]
@@ -129,7 +131,6 @@ mod tests {
         for host in [
             "192.168.0.7",
             "192.168.0.7:8080",
-            "127.0.0.1.",
             "[::1]",
             "[fe80::1]:80",
             "localhost",
@@ -153,6 +154,9 @@ mod tests {
             "1.2.3.4.5",
             "0x7f.0.0.1",
             "127.1",
+            "127.0.0.1.",
+            "127.0.0.01",
+            "0177.0.0.1",
             "2130706433",
             "_",
         ] {

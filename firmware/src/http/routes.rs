@@ -90,13 +90,10 @@ pub(super) fn without_scheme(url: &str) -> Option<(&str, u16)> {
 
 /// Does a request say that its body is JSON? A form of a web page can't say so, and without it can't be sent to others.
 pub(super) fn is_json(headers: Headers<'_>) -> bool {
-    let mut types = headers.iter().filter(|(name, _)| *name == "content-type");
-    let is_json = |essence| essence == "application/json" || essence == "application/a2a+json";
-    // Of two that differ nobody knows which one counts.
-    match (types.next(), types.next()) {
-        (Some((_, value)), None) => value.split(b';').next().is_some_and(is_json),
-        _ => false,
-    }
+    let mut said = headers.iter().filter(|(name, _)| *name == "content-type");
+    let essence = said.next().and_then(|(_, value)| value.split(b';').next());
+    let is_json = essence.is_some_and(|name| name == "application/json" || name == "application/a2a+json");
+    is_json && said.next().is_none()
 }
 
 /// The value of a header, if it has one.
