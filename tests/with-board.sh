@@ -13,6 +13,7 @@ shift 2
 
 folder=$(mktemp -d)
 log=$folder/log
+: >"$log"
 export MOTE_CONSOLE=$folder/console MOTE_LOG=$log
 # Any port will do that nobody has; emulate.sh refuses one that somebody has.
 port=$((20000 + RANDOM % 10000))

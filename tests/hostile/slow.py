@@ -194,7 +194,8 @@ def at_once(*functions):
 
 def slow_heads_and_bodies(world):
     at_once(*(functools.partial(each, world) for each in [
-        a_slow_head_gets_408, a_slow_body_behind_its_head_gets_408, an_expectation_is_not_waited_for_beyond_the_deadline]))
+        a_slow_head_gets_408, a_slow_body_behind_its_head_gets_408,
+        an_expectation_is_not_waited_for_beyond_the_deadline]))
 
 
 def silence_and_a_slow_large_body(world):
