@@ -54,6 +54,16 @@ tools() {
 real_clients() { tests/with-sim.sh sensor tests/interop/run.sh; }
 readme() { tests/with-sim.sh sensor tests/readme.sh; }
 
+# The same clients where a token is needed. An agent of one dialect alone has another card, which must do, too.
+real_clients_door() (
+    export MOTE_TOKEN=for-tests-all-classes MOTE_OTHER_TOKEN=for-tests-only-to-read
+    local sensor="sensor --token owner:read+act+operator:$MOTE_TOKEN --token reader:read:$MOTE_OTHER_TOKEN"
+    local door='tests/interop/door.sh "$1" $SUITES'
+    tests/with-sim.sh "$sensor" tests/interop/door.sh || return
+    SUITES="python-1.3.0 js-1.3.0" tests/with-sim.sh "$sensor --dialects 1.0" bash -c "$door" door || return
+    SUITES="python-0.3.26 js-0.3.14" tests/with-sim.sh "$sensor --dialects 0.3" bash -c "$door" door
+)
+
 # Status 77 where the tools are missing and may not be installed.
 board_tools() { tests/tools/device.sh install || return 77; }
 rp2040_parts() {
@@ -94,10 +104,12 @@ step readme readme
 # Shut, as a board is.
 step end-to-end tests/with-sim.sh "sensor --preset pico --token owner:read+act+operator:end-to-end-token" tests/end-to-end.sh
 step real-clients real_clients
+step real-clients-door real_clients_door
 step board-tools board_tools
 step one-board one_board
 step rp2040-parts rp2040_parts
 for board in qemu-arm w5500-pico qemu-riscv; do step "image-$board" image "$board"; done
+step panics tests/size/panics.py
 step arm-board tests/with-board.sh arm tests/board.sh
 step riscv-board tests/with-board.sh riscv tests/board.sh
 step rp2040-board tests/with-board.sh rp2040 tests/board.sh

@@ -18,17 +18,17 @@ use embassy_time::{Duration, Instant, Timer, with_timeout};
 use picoserve::time::EmbassyTimer;
 use protocol_core::{
     Engine, Identity, Node, Served, Storage,
-    door::{Door, DoorStorage},
+    door::{Address, Door, DoorStorage},
     time::{Clock, Entropy, Millis},
 };
 use static_cell::{ConstStaticCell, StaticCell};
 
-use self::{desk::Desk, guard::Guard, wire::Wire};
+use self::{desk::Desk, guard::Guard, porch::Porch, wire::Wire};
 use crate::{
     agents::sensor::{self, SensorNode},
     app::App,
     board::here,
-    http::{self, Bodies, Buffers, LEAST_TRANSMIT_BYTES, Limits, Site},
+    http::{self, Bodies, Buffers, Crowd, LEAST_TRANSMIT_BYTES, Limits, Names, Site},
     keyring::{First, Keyring, PRINCIPALS},
     reset::Reason,
     status::{Connection, Facts},
@@ -41,6 +41,7 @@ mod desk;
 mod guard;
 pub(crate) mod memo;
 mod network;
+mod porch;
 pub(crate) mod stack;
 #[cfg(feature = "emulated")]
 mod trial;
@@ -109,7 +110,8 @@ impl Line {
 /// The memory of a connection that says that there is no room.
 struct Entrance {
     receive: [u8; 256],
-    send: [u8; LEAST_TRANSMIT_BYTES],
+    /// All that it says.
+    send: [u8; 256],
 }
 
 impl Entrance {
@@ -126,6 +128,8 @@ static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
 static LINES: ConstStaticCell<[Line; CONNECTIONS]> = ConstStaticCell::new([Line::NEW; CONNECTIONS]);
 static ENTRANCES: ConstStaticCell<[Entrance; DOORS]> = ConstStaticCell::new([Entrance::NEW; DOORS]);
 static KNOWN: ConstStaticCell<DoorStorage<PRINCIPALS, ADDRESSES>> = ConstStaticCell::new(DoorStorage::new());
+static PLACES: ConstStaticCell<[Cell<Option<Address>>; CONNECTIONS]> =
+    ConstStaticCell::new([const { Cell::new(None) }; CONNECTIONS]);
 static ROOMS: ConstStaticCell<[[u8; Limits::DEVICE.body_bytes]; BODIES]> =
     ConstStaticCell::new([[0; Limits::DEVICE.body_bytes]; BODIES]);
 
@@ -142,6 +146,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     static APP: StaticCell<App<'static, 'static>> = StaticCell::new();
     static SHELF: StaticCell<Shelf> = StaticCell::new();
     static BODIES: StaticCell<Bodies<'static>> = StaticCell::new();
+    static CROWD: StaticCell<Crowd<'static>> = StaticCell::new();
     static SITE: StaticCell<Place> = StaticCell::new();
     static SOCKETS: StaticCell<StackResources<{ SERVICES + CONNECTIONS + DOORS }>> = StaticCell::new();
 
@@ -161,7 +166,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     entropy.fill(&mut seed);
     let config = Config::dhcpv4(Default::default());
     let sockets = SOCKETS.init_with(StackResources::new);
-    let (stack, runner) = embassy_net::new(nic, config, sockets, u64::from_le_bytes(seed));
+    let (stack, runner) = embassy_net::new(Porch(nic), config, sockets, u64::from_le_bytes(seed));
 
     let desk = DESK.init_with(|| Desk {
         instruments,
@@ -181,7 +186,13 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     let agent = AGENT.init_with(|| SensorNode::new(desk));
     let shelf = SHELF.init(ROOMS.take().each_mut().map(|room| RefCell::new(&mut room[..])));
     let bodies = BODIES.init_with(|| Bodies::new(shelf));
-    let site = SITE.init(Site { service: APP.init_with(|| App::new(node, facts)), bodies, limits: &LIMITS });
+    let site = SITE.init(Site {
+        service: APP.init_with(|| App::new(node, facts)),
+        bodies,
+        crowd: CROWD.init(Crowd::new(PLACES.take())),
+        limits: &LIMITS,
+        names: Names::default(),
+    });
 
     spawner.spawn(network::run_network(runner, guard).expect(ONCE));
     spawner.spawn(network::watch_network(stack, &facts.network).expect(ONCE));
@@ -301,9 +312,9 @@ async fn accept(socket: &mut TcpSocket<'_>) {
 }
 
 /// Where the client is. One that is gone already is nowhere.
-fn peer(socket: &TcpSocket<'_>) -> protocol_core::door::Address {
+fn peer(socket: &TcpSocket<'_>) -> Address {
     socket.remote_endpoint().map_or_else(Default::default, |endpoint| match endpoint.addr {
-        IpAddress::Ipv4(address) => protocol_core::door::Address::v4(address.octets()),
+        IpAddress::Ipv4(address) => Address::v4(address.octets()),
     })
 }
 

@@ -1,7 +1,7 @@
 //! The HTTP edge on tokio's sockets: one listener, many connections, one thread.
 
 use core::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     future::poll_fn,
     net::IpAddr,
     pin::{Pin, pin},
@@ -10,7 +10,7 @@ use core::{
 };
 use std::io;
 
-use firmware::http::{self, Bodies, Buffers, Ending, Limits, Service, Site};
+use firmware::http::{self, Bodies, Buffers, Crowd, Ending, Limits, Names, Service, Site};
 use futures_util::{Stream, stream::FuturesUnordered};
 use picoserve::{Timeouts, Timer, TokioRuntime, io::Socket, time::TokioTimer};
 use protocol_core::door::Address;
@@ -24,6 +24,8 @@ use tokio::{
 pub struct Settings {
     /// The limits of each connection.
     pub limits: Limits,
+    /// What browsers may call it, and whose pages may ask.
+    pub names: Names<'static>,
     /// Connections that are served at the same time; others are told to come back.
     pub connections: usize,
     /// Bodies that may be read at the same time, beside those that fit behind their heads.
@@ -40,6 +42,7 @@ impl Settings {
     /// As DESIGN.md has it.
     pub const HOST: Self = Self {
         limits: Limits::HOST,
+        names: Names { hosts: &[], origins: &[] },
         connections: 1024,
         bodies: 16,
         request_bytes: 8 * 1024 + 512,
@@ -50,6 +53,7 @@ impl Settings {
     /// As the smallest board has it, to meet its limits on a laptop.
     pub const DEVICE: Self = Self {
         limits: Limits::DEVICE,
+        names: Names { hosts: &[], origins: &[] },
         connections: 6,
         bodies: 2,
         request_bytes: 2 * 1024,
@@ -80,7 +84,9 @@ pub async fn run<S: Service>(
     let mut rooms: Vec<_> = (0..settings.bodies).map(|_| vec![0; settings.limits.body_bytes]).collect();
     let shelf: Vec<_> = rooms.iter_mut().map(|room| RefCell::new(&mut room[..])).collect();
     let bodies = Bodies::new(&shelf);
-    let site = Site { service, bodies: &bodies, limits: &settings.limits };
+    let places: Vec<_> = (0..settings.connections).map(|_| Cell::new(None)).collect();
+    let crowd = Crowd::new(&places);
+    let site = Site { service, bodies: &bodies, crowd: &crowd, limits: &settings.limits, names: settings.names };
     let (stop, stopped) = watch::channel(());
 
     let mut served = FuturesUnordered::new();
@@ -89,7 +95,8 @@ pub async fn run<S: Service>(
     loop {
         if served.len() >= settings.connections {
             // Whoever has just hung up may have left a place that we have not noticed yet.
-            let mut patience = pin!(tokio::time::sleep(PATIENCE));
+            let patience = Duration::from_millis(settings.limits.patience.as_millis());
+            let mut patience = pin!(tokio::time::sleep(patience));
             poll_fn(|cx| {
                 reap(&mut served, cx);
                 if served.len() < settings.connections { Poll::Ready(()) } else { patience.as_mut().poll(cx) }
@@ -135,9 +142,6 @@ pub async fn run<S: Service>(
 
 /// Clients that may hear that there is no room at the same time; beyond, they are just dropped.
 const TURNED_AWAY: usize = 64;
-
-/// How long a client waits for a place before it is told that there is none.
-const PATIENCE: Duration = Duration::from_millis(20);
 
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 

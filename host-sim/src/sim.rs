@@ -9,6 +9,7 @@ use std::{
 use firmware::{
     agents::{conformance::Conformance, sensor, sensor::SensorNode},
     app::App,
+    http::Names,
     reset::Reason,
     simulated::SplitMix,
     status::{Connection, Facts},
@@ -100,7 +101,7 @@ pub async fn run(
         None => Box::leak(Box::new(System)),
     };
     let clock: &'static Uptime = Box::leak(Box::new(Uptime(Instant::now())));
-    let (engine, mut door, settings) = match args.preset {
+    let (engine, mut door, mut settings) = match args.preset {
         Preset::Host => {
             let settings = Settings::HOST;
             (Engine::new(HOST.take(), entropy), Door::new(HOST_DOOR.take(), settings.limits.allowance), settings)
@@ -117,6 +118,8 @@ pub async fn run(
         AgentName::Conformance => Conformance::PROFILE,
     };
     let url = args.url.clone().map(|url| &*url.leak());
+    // Who tells clients a name has it.
+    settings.names.hosts = url.and_then(Names::host_of).map_or(&[], |host| Box::leak(Box::new([host])));
     let node = Node::new(engine, door, clock, Identity { profile, url, served: args.dialects.1 });
     let node: &'static Node<'static> = Box::leak(Box::new(node));
     if let Ok(wall) = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) {
@@ -165,7 +168,7 @@ async fn read_again(
     while hangups.recv().await.is_some() {
         match keys.read().and_then(|()| keys.principals(room)) {
             Ok(principals) => {
-                keys::make_known(&mut node.door(), &principals);
+                node.change_door(|door| keys::make_known(door, &principals));
                 say(format_args!("the tokens were read again, known are: {}", keys::listed(&keys.known)));
             }
             Err(bad) => say(format_args!("the tokens stay as they were: {bad}")),

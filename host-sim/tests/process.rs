@@ -64,7 +64,7 @@ impl Sim {
     }
 
     fn get(&self, path: &str) -> String {
-        self.exchange(&format!("GET {path} HTTP/1.1\r\nHost: mote.local\r\nConnection: close\r\n\r\n"))
+        self.exchange(&format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
     }
 
     fn ask(&self, text: &str) -> String {
@@ -94,7 +94,7 @@ impl Drop for Sim {
 fn post(body: &str, connection: &str) -> String {
     let length = body.len();
     format!(
-        "POST / HTTP/1.1\r\nHost: mote.local\r\nContent-Type: application/json\r\nConnection: {connection}\r\nContent-Length: {length}\r\n\r\n{body}"
+        "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: {connection}\r\nContent-Length: {length}\r\n\r\n{body}"
     )
 }
 
@@ -119,7 +119,7 @@ fn refused(flags: &[&str]) -> Output {
 fn it_starts_without_configuration_and_answers() {
     let sim = Sim::start(&[]);
     let card = sim.get("/.well-known/agent-card.json");
-    assert!(card.starts_with("HTTP/1.1 200 OK") && card.contains("\"url\":\"http://mote.local/\""), "{card}");
+    assert!(card.starts_with("HTTP/1.1 200 OK") && card.contains("\"url\":\"http://localhost/\""), "{card}");
     for field in ["ETag: \"", "Last-Modified: ", "Cache-Control: public, max-age="] {
         assert!(card.contains(field), "{card}");
     }
@@ -127,7 +127,7 @@ fn it_starts_without_configuration_and_answers() {
     assert_eq!(old_path.split("\r\n\r\n").nth(1), card.split("\r\n\r\n").nth(1));
     let tag = card.split("ETag: ").nth(1).unwrap().lines().next().unwrap();
     let again = sim.exchange(&format!(
-        "GET /.well-known/agent-card.json HTTP/1.1\r\nHost: mote.local\r\nIf-None-Match: {tag}\r\nConnection: close\r\n\r\n"
+        "GET /.well-known/agent-card.json HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: {tag}\r\nConnection: close\r\n\r\n"
     ));
     assert!(again.starts_with("HTTP/1.1 304"), "{again}");
 
@@ -139,6 +139,10 @@ fn it_starts_without_configuration_and_answers() {
 fn the_public_url_is_what_it_is_told() {
     let sim = Sim::start(&["--url", "https://sensors.example/kitchen/"]);
     assert!(sim.get("/.well-known/agent-card.json").contains(r#""url":"https://sensors.example/kitchen/""#));
+    for (host, status) in [("sensors.example", "200"), ("SENSORS.example:8080", "200"), ("evil.example", "421")] {
+        let answer = sim.exchange(&format!("GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"));
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{host}: {answer}");
+    }
 }
 
 #[test]

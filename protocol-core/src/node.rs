@@ -1,7 +1,7 @@
 //! A device's one engine, shared by the connections, the workers and the clock of one executor.
 
 use core::{
-    cell::{RefCell, RefMut},
+    cell::{Ref, RefCell, RefMut},
     future::poll_fn,
     task::Poll,
 };
@@ -111,10 +111,31 @@ impl<'s> Node<'s> {
         self.engine.borrow_mut()
     }
 
-    /// A short borrow of the door, to let somebody in or to change who is known. Nobody holds one across an `await`.
+    /// A short look at the door. Nobody holds one across an `await`.
     #[inline(never)]
-    pub fn door(&self) -> RefMut<'_, Door<'s>> {
+    pub fn door(&self) -> Ref<'_, Door<'s>> {
+        self.door.borrow()
+    }
+
+    #[inline(never)]
+    fn door_mut(&self) -> RefMut<'_, Door<'s>> {
         self.door.borrow_mut()
+    }
+
+    /// Changes who is known. What those have asked for who no longer are is canceled and gone, streams included: nobody
+    /// could end it any more.
+    pub fn change_door<R>(&self, change: impl FnOnce(&mut Door<'s>) -> R) -> R {
+        let changed = change(&mut self.door_mut());
+        self.engine().handle_forgotten(self.now(), &self.door());
+        changed
+    }
+
+    /// Counts something that is no call, of somebody who was let in.
+    ///
+    /// # Errors
+    /// If it asks too often.
+    pub fn count(&self, caller: Caller) -> Result<(), Turned> {
+        self.door_mut().count_call(self.now(), caller)
     }
 
     /// Somebody comes to the door.
@@ -122,7 +143,7 @@ impl<'s> Node<'s> {
     /// # Errors
     /// If it is not let in.
     pub fn admit(&self, address: Address, credential: Option<Credential<'_>>) -> Result<Caller, Turned> {
-        self.door().admit(self.now(), address, credential)
+        self.door_mut().admit(self.now(), address, credential)
     }
 
     /// Wakes whoever waits for the clock. `sleep` returns at the given time, or later.
@@ -220,7 +241,7 @@ impl<'s> Node<'s> {
         if !caller.classes.has(Access::Read) {
             return Err((MAY_NOT_READ, None));
         }
-        match self.door().count_call(self.now(), caller) {
+        match self.count(caller) {
             Ok(()) => Ok(caller),
             Err(Turned::TooOften { retry_after_secs }) => {
                 Err((Fault::new(FaultKind::TooOften), Some(retry_after_secs)))
@@ -337,11 +358,10 @@ impl<'s> Node<'s> {
 
     /// The card with all that somebody who is known may use. An open door has no other card than the public one.
     ///
-    /// # Errors
-    /// If the caller may not see it.
-    pub fn extended_card(&self, host: &str, caller: Caller) -> Result<Reply<'_, 's>, Turned> {
-        self.door().count_call(self.now(), caller)?;
-        Ok(Reply::card(self, host, caller.classes))
+    /// Whoever shows it counts the call: [`Node::count`].
+    pub fn extended_card(&self, host: &str, caller: Caller) -> Option<Reply<'_, 's>> {
+        let is_open = self.door().is_open();
+        (!is_open).then(|| Reply::card(self, host, caller.classes))
     }
 
     /// A number that changes when the card does.

@@ -328,7 +328,7 @@ impl<'n, 's> Reply<'n, 's> {
             stream.snapshot_due = false;
             // A task that has ended is shown with its end, which is what closes a stream.
             if let Some((end, ..)) = engine.status(begun).filter(|(_, state, _)| state.is_terminal()) {
-                stream.cursor = Cursor::behind(end.stamp - 1);
+                stream.cursor = Cursor::behind(end.stamp.saturating_sub(1));
             }
             let encoder =
                 Encoder::task(rpc::RESULT_EVENT, shapes.snapshot.unwrap_or(shapes.task), begun, stream.history);

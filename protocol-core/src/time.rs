@@ -43,7 +43,7 @@ impl UnixMillis {
         let is_separated = matches!(date, [.., b'-', _, _, b'-', _, _])
             && matches!(text.get(10), Some(b'T' | b't' | b' '))
             && matches!(time, [_, _, b':', _, _, b':', _, _]);
-        let year = number(&date[..2])? * 100 + number(&date[2..4])?;
+        let year = u16::from(number(&date[..2])?) * 100 + u16::from(number(&date[2..4])?);
         let [month, day] = [number(&date[5..7])?, number(&date[8..])?];
         let [hour, minute, second] = [number(&time[..2])?, number(&time[3..5])?, number(&time[6..])?];
         let is_possible =
@@ -55,19 +55,24 @@ impl UnixMillis {
         let (millis, offset) = match text.get(19..)? {
             [b'.', fraction @ ..] => {
                 let (digits, offset) = fraction.split_at(fraction.iter().position(|byte| !byte.is_ascii_digit())?);
-                let digit = |at| digits.get(at).map_or(0, |digit| i32::from(digit - b'0'));
+                let digit = |at| digits.get(at).map_or(0, |digit| i32::from(*digit) - i32::from(b'0'));
                 (!digits.is_empty()).then_some((digit(0) * 100 + digit(1) * 10 + digit(2), offset))?
             }
             offset => (0, offset),
         };
         let east = match *offset {
             [b'Z' | b'z'] => 0,
-            [b'+', ref hours @ .., b':', tens, ones] => number(hours)? * 60 + number(&[tens, ones])?,
-            [b'-', ref hours @ .., b':', tens, ones] => -number(hours)? * 60 - number(&[tens, ones])?,
+            [b'+', ref hours @ .., b':', tens, ones] => {
+                i32::from(number(hours)?) * 60 + i32::from(number(&[tens, ones])?)
+            }
+            [b'-', ref hours @ .., b':', tens, ones] => {
+                -i32::from(number(hours)?) * 60 - i32::from(number(&[tens, ones])?)
+            }
             _ => return None,
         };
-        let minutes = i64::from(days_from_civil(year, month, day)) * 1440 + i64::from(hour * 60 + minute - east);
-        u64::try_from(minutes * 60_000 + i64::from(second * 1000 + millis)).ok().map(Self)
+        let minutes = i64::from(days_from_civil(year, month, day)) * 1440
+            + i64::from(i32::from(hour) * 60 + i32::from(minute) - east);
+        u64::try_from(minutes * 60_000 + i64::from(i32::from(second) * 1000 + millis)).ok().map(Self)
     }
 
     /// Whole days since 1970, and the milliseconds behind them. The last day is the last that has a year of four digits.
@@ -106,10 +111,10 @@ impl fmt::Display for HttpDate {
     }
 }
 
-/// The value of two digits.
-fn number(digits: &[u8]) -> Option<i32> {
+/// The value of two digits, in a type so small that the compiler knows: what is made of a few of them does not overflow.
+fn number(digits: &[u8]) -> Option<u8> {
     match *digits {
-        [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => Some(i32::from(tens - b'0') * 10 + i32::from(ones - b'0')),
+        [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => Some((tens - b'0') * 10 + (ones - b'0')),
         _ => None,
     }
 }
@@ -118,10 +123,11 @@ fn number(digits: &[u8]) -> Option<i32> {
 const EPOCH: i32 = 719_468;
 
 /// Days since 1970-01-01 of a date in the Gregorian calendar, years counted from March so that leap days come last.
-fn days_from_civil(year: i32, month: i32, day: i32) -> i32 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    year * 365 + year / 4 - year / 100 + year / 400 + day_of_year - EPOCH
+fn days_from_civil(year: u16, month: u8, day: u8) -> i32 {
+    let year = u32::from(year).saturating_sub(u32::from(month <= 2));
+    let day_of_year = (153 * ((u32::from(month) + 9) % 12) + 2) / 5 + u32::from(day);
+    let days = year * 365 + year / 4 + year / 400 + day_of_year;
+    days as i32 - (year / 100) as i32 - 1 - EPOCH
 }
 
 fn civil_from_days(days: i32) -> (i32, i32, i32) {

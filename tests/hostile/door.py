@@ -31,7 +31,7 @@ def assert_unknown(answer, what):
         return
     assert answer.status == 401, f"{what}: {answer}"
     schemes = [value.split()[0].lower() for value in answer.all("www-authenticate")]
-    assert sorted(schemes) == ["basic", "bearer"], f"{what}: {answer}"
+    assert {"basic", "bearer"} <= set(schemes) and len(set(schemes)) == len(schemes), f"{what}: {answer}"
     assert answer.json()["error"], f"{what}: {answer}"
 
 
@@ -121,7 +121,7 @@ def strangers_are_slowed_down(world):
     world.need_token()
     if world.kind == "host":
         raise Skip("a laptop takes more than we can ask")
-    answers = [world.ask_once(world.target.post(GET_NOTHING, token="")) for _ in range(300)]
+    answers = [world.ask_once(world.target.post(GET_NOTHING, token="")) for _ in range(800)]
     late = [answer for answer in answers if answer.status == 429]
     assert late and all(answer.field("retry-after") for answer in late), [answer.status for answer in answers][-5:]
     assert all(answer.status in (401, 429) for answer in answers)
@@ -139,19 +139,21 @@ def who_asks_too_often_is_told_when(world):
     world.need_token()
     if world.kind == "host":
         raise Skip("a laptop takes more than we can ask")
-    time.sleep(4)
     calls = [("GetTask", {"id": "none"}), ("message/send", {}), ("tasks/send", {})]
-    told = {}
-    with world.target.connect() as connection:
-        for number in range(700):
-            method, params = calls[number % 3]
-            answer = connection.send(world.target.post(call(method, params, number))).answer()
-            assert answer.status == 200 and answer.json()["id"] == number, answer
-            if answer.field("retry-after"):
-                told[method] = answer.code()
-            if answer.is_last():
-                connection.close()
-                connection = world.target.connect()
+    told, number = {}, 0
+    begun, connection = time.monotonic(), world.target.connect()
+    while len(told) < 3 and time.monotonic() - begun < 30:
+        number += 1
+        method, params = calls[number % 3]
+        answer = connection.send(world.target.post(call(method, params, number))).answer()
+        assert answer.status == 200 and answer.json()["id"] == number, answer
+        if answer.field("retry-after"):
+            told[method] = answer.code()
+        if answer.is_last():
+            connection.close()
+            connection = world.target.connect()
+    connection.close()
+    print(f"   {number} calls in {time.monotonic() - begun:.1f} s", flush=True)
     assert len(told) == 3 and all(code not in (-32001, -32602, -32603) for code in told.values()), told
     time.sleep(3)
 
@@ -172,6 +174,8 @@ def more_streams_than_one_may_have(world):
     finally:
         for connection in streams:
             connection.close()
+        # The device finds out with the next comments that it sends.
+        world.wait("readers", lambda: world.honest.status()["readers"]["used"], world.readers, 10)
 
 
 def names_in_host(world):
@@ -179,14 +183,20 @@ def names_in_host(world):
     for host in [world.target.authority, f"{here}:{port}", "localhost", f"localhost:{port}", "127.0.0.1", "[::1]", f"[::1]:{port}", "LOCALHOST"]:
         answer = world.ask(world.target.post(GET_NOTHING, host=host))
         assert answer.status == 200, f"{host}: {answer}"
-    for host in ["evil.example", f"evil.example:{port}", f"{here}.evil.example", f"localhost.evil.example:{port}", "evil-localhost", "localhostevil",
-                 f"{here}.", f"{here}.:{port}", "2130706433", "0x7f000001", "127.1", "0177.0.0.1", "127.0.0.1.nip.io", "xn--nxasmq6b", "a.b.c",
-                 "mote", "256.256.256.256", "1.2.3", "1.2.3.4.5", "*", "-", "_", "localhost.localdomain", "local", "127.0.0.01"]:
-        for request, method in [(world.target.post(GET_NOTHING, host=host), "POST"), (world.target.get("/status", host=host), "GET")]:
+    for host in ["evil.example", f"evil.example:{port}", f"{here}.evil.example", f"localhost.evil.example:{port}",
+                 "evil-localhost", "localhostevil", "0x7f000001.example", "127.0.0.1.nip.io", "xn--nxasmq6b", "a.b.c", "mote",
+                 "*", "-", "_", "localhost.localdomain", "local", "localhost..", "evil.example."]:
+        for request, method in [(world.target.post(GET_NOTHING, host=host), "POST"),
+                                (world.target.get("/status", host=host), "GET")]:
             answer = world.ask(request, method=method)
             assert answer.status in (421, 400), f"{host}: {answer}"
             if host in ("evil.example", "a.b.c"):
                 assert answer.status == 421 and answer.json()["error"], f"{host}: {answer}"
+    # No browser takes what ends in a number for a name, and a dot at the end changes nothing: these may be let in or not.
+    for host in [f"{here}.", f"{here}.:{port}", "localhost.", "2130706433", "0x7f000001", "127.1", "0177.0.0.1", "127.0.0.01",
+                 "256.256.256.256", "1.2.3", "1.2.3.4.5"]:
+        answer = world.ask(world.target.post(GET_NOTHING, host=host))
+        assert answer.status in (200, 400, 421), f"{host}: {answer}"
     for host in ["", " ", ":80", "localhost:", "localhost:+80", "localhost:99999", "localhost:80:80", "a@localhost", f"evil.example@{here}",
                  f"{here}@evil.example", f"{here}:{port}@evil.example", "localhost/", "localhost#", "localhost?", "[::1", "::1", "[]", "[::1]x", "[::1%25lo]",
                  "[v1.a]", "localhost,evil.example", "localhost evil.example", "http://localhost", "localhost\\", "\"localhost\"", "localhost\t",
@@ -212,8 +222,7 @@ def origins(world):
     answer = world.ask(world.target.post(GET_NOTHING, fields=[f"Origin: {own}"]))
     assert answer.status == 200, answer
     for origin in ["http://evil.example", "null", "https://evil.example", f"{own}.evil.example", f"http://evil.example.{world.target.host}",
-                   f"http://evil{world.target.host}", f"http://{world.target.host}:{port + 1}", f"http://{world.target.host}:1", f"https://{world.target.authority}",
-                   "file://", "chrome-extension://abcdef", f"{own}/", f"{own}@evil.example", f"http://evil.example/{world.target.authority}", f"{own},http://evil.example",
+                   f"http://evil{world.target.host}", f"http://{world.target.host}:{port + 1}", f"http://{world.target.host}:1", "file://", "chrome-extension://abcdef", f"{own}/", f"{own}@evil.example", f"http://evil.example/{world.target.authority}", f"{own},http://evil.example",
                    f"http://evil.example {own}", "http://", "x", "*", "http://localhost.evil.example", f"{own}\\.evil.example", f"ws://{world.target.authority}",
                    f"http://{world.target.authority}#", "data:", f"{own} ", "about:blank", "http://[::1].evil.example", f"{own}:80:80"]:
         for request in [world.target.post(GET_NOTHING, fields=[f"Origin: {origin}"]), world.target.post(GET_NOTHING, fields=[f"oRIGIN: {origin}"])]:
@@ -319,9 +328,13 @@ nobody_is_listed_to_others.evicts = True
 def the_same_id_of_two_callers_is_two_tasks(world):
     """In A2A 0.1 callers name their tasks: nobody finds out, or spoils, what another one called the same."""
     need_other(world)
-    params = {"id": "our-task", "message": {"role": "user", "parts": [{"type": "text", "text": "alert when temperature above 3000"}]},
-              "configuration": {"blocking": False}}
-    first = world.call("tasks/send", params).json()["result"]
+    params = {"id": "our-task", "message": {"role": "user", "parts": [{"type": "text", "text": "alert when temperature above 3000"}]}}
+    # Followed, as there is no other way not to wait for it in this dialect.
+    with world.target.connect() as connection:
+        connection.send(world.target.post(call("tasks/sendSubscribe", params)))
+        assert connection.answer_head().field("content-type") == "text/event-stream"
+        next(connection.events())
+    first = world.call("tasks/get", {"id": "our-task"}).json()["result"]
     assert first["status"]["state"] in ("working", "submitted"), first
     try:
         read = {"id": "our-task", "message": {"role": "user", "parts": [{"type": "text", "text": "read temperature"}]}}

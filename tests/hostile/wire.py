@@ -2,13 +2,14 @@
 """A network of its own for an emulated board, as bad as it is asked to be:
 
     tests/hostile/wire.py [--loss PERCENT] [--reorder PERCENT] [--twice PERCENT] [--delay MS] [--jitter MS] [--seed N]
-                          COMMAND [ARGUMENT...]
+                          [--record FILE] COMMAND [ARGUMENT...]
     e.g. tests/hostile/wire.py --loss 2 tests/with-board.sh arm tests/hostile/soak.py
 
 Runs the command in a network namespace that ends with it. Inside there is one cable: the board at one end, this machine's
 TCP at the other, and this program in between, which loses, delays, repeats and reorders Ethernet frames as it is told.
 (The kernel's netem would do, where it is built in.) It also answers DHCP, before the cable gets bad, and makes the
-addresses 10.0.2.2 to 10.0.2.5, so that there can be clients with different ones. tests/emulate.sh finds all of it in
+addresses 10.0.2.2 to 10.0.2.5, so that there can be clients with different ones. What gets through is recorded as a pcap
+file, where that is asked for. tests/emulate.sh finds all of it in
 MOTE_NETDEV and MOTE_BOARD_URL. Standard library only; ends with the status of the command, or 77 where there may be no
 namespace.
 """
@@ -68,6 +69,9 @@ class Cable(threading.Thread):
             self.qemu = probe.getsockname()
         self.board.setblocking(False)
         self.waiting = []
+        self.record = open(how.record, "wb") if how.record else None
+        if self.record:
+            self.record.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, FRAME_MAX, 1))
         self.count = {"carried": 0, "lost": 0, "late": 0, "twice": 0}
 
     def netdev(self):
@@ -121,13 +125,20 @@ class Cable(threading.Thread):
                 order = self.count["carried"] * 2 + number
                 heapq.heappush(self.waiting, (time.monotonic() + delay / 1000, order, deliver, frame))
 
+    def _keep(self, frame):
+        if self.record:
+            now = time.time()
+            self.record.write(struct.pack("<IIII", int(now), int(now % 1 * 1e6), len(frame), len(frame)) + frame)
+
     def _to_board(self, frame):
+        self._keep(frame)
         try:
             self.board.sendto(frame, self.qemu)
         except OSError:
             pass  # QEMU is not there yet, or not any more
 
     def _to_us(self, frame):
+        self._keep(frame)
         try:
             os.write(self.tap, frame)
         except OSError:
@@ -184,6 +195,7 @@ def main():
     for name in ["loss", "reorder", "twice", "delay", "jitter"]:
         parser.add_argument(f"--{name}", type=float, default=0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--record")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     how = parser.parse_args()
     if not how.command:

@@ -73,7 +73,7 @@ extern "C" fn start(memory: &'static mut Memory, visitors: &'static mut Visitors
         Node::new(Engine::new(memory, &mut chance), Door::new(visitors, Allowance::UNLIMITED), &outside, identity);
     node.handle_wall_time(UnixMillis(black_box(0)));
     if let Some(known) = Principal::from_bytes(black_box(&*bytes)) {
-        let _ = black_box(node.door().know(known));
+        let _ = black_box(node.change_door(|door| door.know(known)));
     }
     let mut clock = pin!(node.run_clock(|_| pending()));
     let mut work = pin!(node.work(0, &Echo));

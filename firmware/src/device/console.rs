@@ -41,9 +41,9 @@ pub(super) async fn listen(mut serial: here::Serial, room: Room, mut unseen: Opt
                 continue;
             }
             Ok(Command::Keys(keys)) => {
-                let answer = Keyring::new(&room.desk.store).obey(keys, &mut room.node.door(), |bytes| {
-                    room.node.fill_random(bytes);
-                });
+                let keyring = Keyring::new(&room.desk.store);
+                let answer =
+                    room.node.change_door(|door| keyring.obey(keys, door, |bytes| room.node.fill_random(bytes)));
                 tell(&mut serial, &answer).await;
                 continue;
             }

@@ -16,7 +16,7 @@ use protocol_core::{
     time::{Millis, UnixMillis},
 };
 
-use super::{PORT, desk::Desk, guard::Guard};
+use super::{PORT, desk::Desk, guard::Guard, porch::Porch};
 use crate::{
     board::{Key, here},
     status::Connection,
@@ -25,7 +25,7 @@ use crate::{
 };
 
 #[embassy_executor::task]
-pub(super) async fn run_network(mut runner: Runner<'static, here::Nic>, guard: &'static Guard) -> ! {
+pub(super) async fn run_network(mut runner: Runner<'static, Porch<here::Nic>>, guard: &'static Guard) -> ! {
     join(runner.run(), guard.network()).await.0
 }
 

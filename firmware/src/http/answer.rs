@@ -9,6 +9,7 @@ use picoserve::{io::BaseWrite, request::RequestParts};
 
 use super::{
     flow::Flow,
+    routes::Problem,
     service::{Broken, CardVersion, Kind, Source},
     socket::Link,
 };
@@ -38,8 +39,23 @@ pub(super) struct Fields<'e> {
     pub(super) retry_after_secs: Option<u16>,
     /// How to say who one is: on every 401.
     pub(super) challenge: Option<Challenge>,
+    pub(super) cors: Cors<'e>,
     /// The card's version and how many seconds it keeps.
     pub(super) card: Option<(CardVersion<'e>, u32)>,
+}
+
+/// What a browser is told about pages of other origins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Cors<'e> {
+    /// Nothing: none of them may read any answer.
+    #[default]
+    Silent,
+    /// Nothing, but others might hear something else.
+    Varies,
+    /// Pages of this one may read the answer.
+    Origin(&'e str),
+    /// Pages of this one may send what they have in mind.
+    Preflight(&'e str),
 }
 
 /// The ways to show a token that a 401 names, one line for each.
@@ -73,6 +89,13 @@ impl<A> Reply<'_, A> {
             (_, Kind::Json) => "application/json",
             (_, Kind::EventStream) => "text/event-stream",
         }
+    }
+}
+
+impl<A> Matter<A> {
+    /// An error of the edge's own.
+    pub(super) fn problem(problem: Problem) -> Self {
+        Self::Text("application/json", problem.text.as_bytes())
     }
 }
 
@@ -135,6 +158,11 @@ enum Framing {
     Close,
 }
 
+/// The bytes of a buffer that are used.
+fn first(buffer: &[u8], used: usize) -> &[u8] {
+    buffer.get(..used).unwrap_or(buffer)
+}
+
 /// Sends an answer, all of it.
 ///
 /// # Errors
@@ -157,11 +185,11 @@ pub(super) async fn send<A: Source, W: BaseWrite>(
     match framing {
         _ if client == Client::Head => {}
         Framing::Bare => {}
-        Framing::Length(_) => link.write_all(&buffer[..used]).await.map_err(|_| Broken)?,
+        Framing::Length(_) => link.write_all(first(buffer, used)).await.map_err(|_| Broken)?,
         Framing::Chunked | Framing::Close => {
             let mut used = used;
             loop {
-                write_piece(link, &buffer[..used], framing).await.map_err(|_| Broken)?;
+                write_piece(link, first(buffer, used), framing).await.map_err(|_| Broken)?;
                 used = next(link, flow, reply, buffer).await?;
                 if used == 0 {
                     break;
@@ -217,8 +245,29 @@ async fn write_head<A, W: BaseWrite>(
 ) -> Result<(), W::Error> {
     let content_type = (!matches!(reply.matter, Matter::Nothing)).then(|| reply.content_type());
     for line in Line::ALL {
+        if let Line::Connection = line {
+            write_cors(link, reply.fields.cors).await?;
+        }
         let heading = Heading { line, reply, content_type, framing, is_last: flow.is_last() };
         link.write_text(format_args!("{heading}")).await?;
+    }
+    Ok(())
+}
+
+/// No `Allow-Credentials`, ever: those would be whatever a browser keeps, and a page is to know the token that it uses.
+async fn write_cors<W: BaseWrite>(link: &mut Link<'_, W>, cors: Cors<'_>) -> Result<(), W::Error> {
+    const EXPOSED: &str = "\r\nAccess-Control-Expose-Headers: Retry-After, WWW-Authenticate\r\n";
+    const ALLOWED: &str = "\r\nAccess-Control-Allow-Methods: GET, HEAD, POST\r\n\
+        Access-Control-Allow-Headers: Authorization, Content-Type, X-API-Key, A2A-Version, A2A-Extensions, Last-Event-ID\r\n\
+        Access-Control-Max-Age: 600\r\n";
+    let (origin, rest) = match cors {
+        Cors::Silent => return Ok(()),
+        Cors::Varies => return link.write_all(b"Vary: Origin\r\n").await,
+        Cors::Origin(origin) => (origin, EXPOSED),
+        Cors::Preflight(origin) => (origin, ALLOWED),
+    };
+    for text in ["Vary: Origin\r\nAccess-Control-Allow-Origin: ", origin, rest] {
+        link.write_all(text.as_bytes()).await?;
     }
     Ok(())
 }
@@ -291,11 +340,13 @@ impl<A> fmt::Display for Heading<'_, '_, A> {
             (Line::Cache, Some((_, seconds))) => line(f, "Cache-Control: public, max-age=", Some(seconds)),
             // Proxies must not hold events back (DIALECTS.md 8).
             (Line::Cache, None) if *kind == Kind::EventStream => {
-                f.write_str("Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n")
+                f.write_str("Cache-Control: no-cache, no-store\r\nX-Accel-Buffering: no\r\n")
             }
+            // Everything else is for one caller, or for one moment.
+            (Line::Cache, None) => f.write_str("Cache-Control: no-store\r\n"),
             (Line::Tag, Some((version, _))) => line(f, "ETag: ", Some(format_args!("\"{}\"", version.etag))),
             (Line::Modified, Some((version, _))) => line(f, "Last-Modified: ", version.last_modified),
-            (Line::Cache | Line::Tag | Line::Modified, None) => Ok(()),
+            (Line::Tag | Line::Modified, None) => Ok(()),
             (Line::Connection, _) => {
                 line(f, "Connection: ", Some(if self.is_last { "close" } else { "keep-alive" }))?;
                 f.write_str("\r\n")
@@ -309,7 +360,7 @@ fn line(f: &mut fmt::Formatter<'_>, name: &str, value: Option<impl fmt::Display>
 }
 
 /// The words for a status. A person may read them, no program does.
-fn reason(status: u16) -> &'static str {
+pub(super) fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",
         204 => "No Content",
@@ -325,6 +376,7 @@ fn reason(status: u16) -> &'static str {
         414 => "URI Too Long",
         415 => "Unsupported Media Type",
         417 => "Expectation Failed",
+        421 => "Misdirected Request",
         429 => "Too Many Requests",
         431 => "Request Header Fields Too Large",
         500 => "Internal Server Error",

@@ -17,7 +17,7 @@ use protocol_core::{
 
 use super::{
     Site,
-    answer::{self, Begun, Challenge, Client, Extent, Fields, Matter, Reply},
+    answer::{self, Begun, Challenge, Client, Cors, Extent, Fields, Matter, Reply},
     body::Body,
     conditional, credential,
     flow::Flow,
@@ -84,9 +84,10 @@ where
             // picoserve had this one in its buffer when the one before was answered with `Connection: close`.
             return Ok(());
         }
-        let errand = match verdict {
-            Some(verdict) => Errand::Refused(verdict),
-            None => self.plan(parts),
+        let (errand, cors) = match verdict.map_or_else(|| Ok(self.site.names.check(parts)), Err) {
+            Ok(Ok((base, cors))) => (self.plan(parts, base), cors),
+            Ok(Err(problem)) => (Errand::None(problem, None), Cors::Silent),
+            Err(verdict) => (Errand::Refused(verdict), Cors::Silent),
         };
         let mut reply = match errand {
             // A stranger is answered in its dialect, but not from a buffer that others need.
@@ -103,6 +104,10 @@ where
                 self.reply(parts, errand)
             }
         };
+        reply.fields.cors = match cors {
+            Cors::Origin(origin) if is_preflight(parts) => Cors::Preflight(origin),
+            cors => cors,
+        };
         if reply.status == 401 {
             reply.fields.challenge = Some(Challenge::of(parts));
         }
@@ -113,14 +118,7 @@ where
     }
 
     /// Finds out what a request is for, and whether whoever sent it may have that.
-    fn plan<'r>(&self, parts: &RequestParts<'r>) -> Errand<'r> {
-        let base = match parts.headers().get("host") {
-            None => None,
-            Some(host) => match host.as_str().ok().and_then(BaseUrl::from_host) {
-                None => return Errand::None(Problem::BAD_HOST, None),
-                base => base,
-            },
-        };
+    fn plan<'r>(&self, parts: &RequestParts<'r>, base: Option<BaseUrl<'r>>) -> Errand<'r> {
         let caller = match self.admit(parts) {
             Ok(caller) => Some(caller),
             Err(Turned::Unknown) => None,
@@ -143,9 +141,10 @@ where
             Ok(Action::Options(allow)) => Errand::Options(allow),
             Err(Missed::Path) => Errand::None(Problem::NO_PATH, None),
             Err(Missed::Method(allow)) => Errand::None(Problem::NO_METHOD, Some(allow)),
-            Ok(Action::Status) => match caller {
+            Ok(action @ (Action::Status | Action::ExtendedCard)) => match caller {
                 None => Errand::None(Problem::STRANGER, None),
                 Some(caller) if !caller.classes().has(Access::Read) => Errand::None(Problem::MAY_NOT_READ, None),
+                Some(caller) if action == Action::ExtendedCard => Errand::ExtendedCard(base, caller),
                 Some(_) => Errand::Status,
             },
         }
@@ -164,6 +163,10 @@ where
             Errand::Call(_) => self.refuse(Refusal::Stranger),
             Errand::WrongType => self.refuse(Refusal::MediaType),
             Errand::Card(base) => self.card(parts, base),
+            Errand::ExtendedCard(base, caller) => match self.site.service.extended_card(base, caller) {
+                Some(card) => Reply::new(200, Matter::Answer(card)),
+                None => Self::problem(Problem::NO_EXTENDED_CARD),
+            },
             Errand::Status => Reply::new(200, Matter::Answer(self.site.service.status())),
             Errand::Home => Reply::new(200, Matter::Text("text/plain", routes::HOME_TEXT.as_bytes())),
             Errand::Options(allow) => {
@@ -262,7 +265,7 @@ where
     }
 
     fn problem(problem: Problem) -> Reply<'e, S::Answer<'e>> {
-        Reply::new(problem.status, Matter::Text("application/json", problem.text.as_bytes()))
+        Reply::new(problem.status, Matter::problem(problem))
     }
 
     /// Sends it. Borrowed, here and below: an argument of an `async fn` is kept twice, and a reply has most of a kilobyte.
@@ -282,7 +285,7 @@ where
     async fn begin<'f>(&self, reply: &mut Reply<'e, S::Answer<'e>>, buffer: &'f mut [u8]) -> Begun<'f> {
         let mut used = 0;
         let extent = loop {
-            if reply.kind == Kind::EventStream || used == buffer.len() {
+            if reply.kind == Kind::EventStream || used >= buffer.len() {
                 break Extent::Open;
             }
             let filled = {
@@ -296,14 +299,14 @@ where
             };
             match filled {
                 Some(Ok(0)) => break Extent::Whole,
-                Some(Ok(filled)) => used += filled,
+                Some(Ok(filled)) => used = used.saturating_add(filled),
                 Some(Err(Broken)) => {
-                    *reply = Self::problem(Problem::GONE);
+                    replace(reply, Problem::GONE);
                     used = 0;
                 }
                 None => {
                     self.flow.close();
-                    *reply = Self::problem(Problem::STOPPING);
+                    replace(reply, Problem::STOPPING);
                     used = 0;
                 }
             }
@@ -320,6 +323,8 @@ enum Errand<'r> {
     WrongType,
     /// The card, as it is seen from here.
     Card(Option<BaseUrl<'r>>),
+    /// The card, as it is for somebody who is known.
+    ExtendedCard(Option<BaseUrl<'r>>, Caller),
     Status,
     Home,
     /// The methods that are allowed.
@@ -339,6 +344,17 @@ fn is_at_hand<R: Read>(parts: &RequestParts<'_>, body: &mut RequestBodyConnectio
     routes::is_json(parts.headers())
         && parts.headers().get("expect").is_none()
         && body.body().entire_body_fits_into_buffer()
+}
+
+/// Says what went wrong instead of an answer that was not begun. Who may read it stays the same.
+fn replace<A>(reply: &mut Reply<'_, A>, problem: Problem) {
+    let fields = Fields { cors: reply.fields.cors, ..Fields::default() };
+    *reply = Reply { fields, ..Reply::new(problem.status, Matter::problem(problem)) };
+}
+
+/// Does a browser ask on behalf of a page what it may send?
+fn is_preflight(parts: &RequestParts<'_>) -> bool {
+    parts.method() == "OPTIONS" && parts.headers().get("access-control-request-method").is_some()
 }
 
 /// Does the client wait for a word before it sends the body?

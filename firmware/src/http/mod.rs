@@ -15,22 +15,30 @@ mod answer;
 mod body;
 mod conditional;
 mod credential;
+mod crowd;
 mod flow;
 mod gate;
 mod handler;
 mod limits;
+mod origin;
 mod routes;
 mod service;
 mod socket;
 
 use core::{cell::Cell, marker::PhantomData};
 
-use picoserve::{Config, Router, Server, Timeouts, Timer, io::Socket, time::Duration};
+use picoserve::{
+    Config, Router, Server, Timeouts, Timer,
+    io::{BaseWrite, Socket},
+    time::Duration,
+};
 use protocol_core::door::Address;
 
 pub use self::{
     body::Bodies,
+    crowd::Crowd,
     limits::Limits,
+    origin::Names,
     service::{BaseUrl, Broken, Call, CardVersion, Head, Kind, Refusal, Service, Source},
     socket::LinkError,
 };
@@ -38,6 +46,7 @@ use self::{
     flow::Flow,
     gate::{Bounds, Gate},
     handler::Handler,
+    routes::Problem,
     socket::{Halves, Inlet, Link, Paced, Wire},
 };
 
@@ -50,8 +59,12 @@ pub struct Site<'e, 's, S> {
     pub service: &'e S,
     /// The large request buffers.
     pub bodies: &'e Bodies<'s>,
+    /// Who is being served.
+    pub crowd: &'e Crowd<'s>,
     /// The limits.
     pub limits: &'e Limits,
+    /// What browsers may call it, and whose pages may ask.
+    pub names: Names<'e>,
 }
 
 /// The memory of one connection.
@@ -71,6 +84,8 @@ pub enum Ending {
     Closed,
     /// A request's head did not arrive in time; the client was told.
     TimedOut,
+    /// Its address has as many connections as one may have; the client was told.
+    TurnedAway,
     /// The socket failed, the client did not read, or an answer broke in the middle.
     Aborted,
 }
@@ -101,6 +116,10 @@ where
     assert!(buffers.request.len() > Gate::RESERVE && !buffers.answer.is_empty(), "a connection needs memory");
     assert!(buffers.transmit.len() >= LEAST_TRANSMIT_BYTES, "a line of a head needs room");
     let limits = site.limits;
+    let Some(_place) = site.crowd.enter(address, limits, timer).await else {
+        turn_away(socket, timer, limits).await;
+        return Ending::TurnedAway;
+    };
     let timeouts = Timeouts {
         start_read_request: limits.head,
         persistent_start_read_request: limits.idle,
@@ -146,7 +165,7 @@ where
         let farewell = async {
             let mut link = wire.try_lock().map_err(|_| LinkError::Cut)?;
             if ending == Ending::TimedOut {
-                link.write_all(routes::TIMED_OUT).await?;
+                say_last(&mut link, Problem::TIMED_OUT, None).await?;
             }
             link.send().await
         };
@@ -156,7 +175,7 @@ where
     };
     let end = async {
         match ending {
-            Ending::Closed | Ending::TimedOut => socket.shutdown(&timeouts, timer).await,
+            Ending::Closed | Ending::TimedOut | Ending::TurnedAway => socket.shutdown(&timeouts, timer).await,
             Ending::Aborted => socket.abort(&timeouts, timer).await,
         }
     };
@@ -174,20 +193,34 @@ where
     K: Socket<Runtime>,
     T: Timer<Runtime>,
 {
-    let timeouts = Timeouts { read_request: limits.linger, write: limits.linger, ..Timeouts::const_default() };
-    let seconds = limits.retry_after_secs;
+    let patience = limits.turned_away;
+    let timeouts = Timeouts { read_request: patience, write: patience, ..Timeouts::const_default() };
     let end = async {
         let mut room = [0; LEAST_TRANSMIT_BYTES];
-        let mut link = Link::new(Paced::new(socket.split().1, timer, limits.linger), &mut room);
-        link.write_text(format_args!("HTTP/1.1 503 Service Unavailable\r\nRetry-After: {seconds}\r\n")).await?;
-        link.write_all(b"Content-Length: 0\r\nConnection: close\r\n\r\n").await?;
+        let mut link = Link::new(Paced::new(socket.split().1, timer, patience), &mut room);
+        say_last(&mut link, Problem::NO_ROOM, Some(limits.retry_after_secs)).await?;
         link.send().await?;
         drop(link);
         // Reading what it wanted keeps the words from being lost to a reset.
         let _ = socket.shutdown(&timeouts, timer).await;
         Ok::<_, LinkError<K::Error>>(())
     };
-    let _ = timer.run_with_timeout(limits.linger, end).await;
+    let _ = timer.run_with_timeout(patience, end).await;
+}
+
+/// Answers a request that was never read. The connection ends with it.
+async fn say_last<W: BaseWrite>(
+    link: &mut Link<'_, W>,
+    Problem { status, text }: Problem,
+    retry_after_secs: Option<u16>,
+) -> Result<(), W::Error> {
+    link.write_text(format_args!("HTTP/1.1 {status} {}\r\n", answer::reason(status))).await?;
+    if let Some(seconds) = retry_after_secs {
+        link.write_text(format_args!("Retry-After: {seconds}\r\n")).await?;
+    }
+    link.write_all(b"Content-Type: application/json\r\nConnection: close\r\n").await?;
+    link.write_text(format_args!("Content-Length: {}\r\n\r\n", text.len())).await?;
+    link.write_all(text.as_bytes()).await
 }
 
 /// Lends a timer to picoserve, which wants one of its own.

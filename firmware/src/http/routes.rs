@@ -11,6 +11,8 @@ pub(super) enum Action {
     Rpc,
     /// The agent card.
     Card,
+    /// What the agent card has for those who are known.
+    ExtendedCard,
     /// How the device is.
     Status,
     /// A few words for people.
@@ -39,7 +41,9 @@ const HOME: &[(&str, Action)] = &[("POST", Action::Rpc), ("GET", Action::Home), 
 
 const STATUS: &[(&str, Action)] = &[("GET", Action::Status), ("HEAD", Action::Status)];
 
-const ROUTES: [Route; 6] = [
+const EXTENDED: &[(&str, Action)] = &[("GET", Action::ExtendedCard), ("HEAD", Action::ExtendedCard)];
+
+const ROUTES: [Route; 7] = [
     Route { path: "/", methods: HOME, allow: "GET, HEAD, POST, OPTIONS" },
     Route { path: "/a2a", methods: RPC, allow: "POST, OPTIONS" },
     Route { path: "/rpc", methods: RPC, allow: "POST, OPTIONS" },
@@ -47,6 +51,8 @@ const ROUTES: [Route; 6] = [
     Route { path: "/.well-known/agent-card.json", methods: CARD, allow: "GET, HEAD, OPTIONS" },
     // The path of A2A before 0.3; directories still ask for it (DIALECTS.md 8).
     Route { path: "/.well-known/agent.json", methods: CARD, allow: "GET, HEAD, OPTIONS" },
+    // A2A 0.2 had no method for it.
+    Route { path: "/agent/authenticatedExtendedCard", methods: EXTENDED, allow: "GET, HEAD, OPTIONS" },
 ];
 
 /// Finds what a method does to a path. Percent-encoded paths are other paths.
@@ -65,16 +71,29 @@ pub(super) fn find(method: &str, path: &str) -> Result<Action, Missed> {
 
 /// The path of a target that may name the whole URL, as clients of a proxy send it (RFC 9112 §3.2.2).
 fn origin_form(target: &str) -> &str {
-    match target.strip_prefix("http://").or_else(|| target.strip_prefix("https://")) {
-        Some(rest) => rest.find('/').and_then(|slash| rest.get(slash..)).unwrap_or("/"),
+    match without_scheme(target) {
+        Some((rest, _)) => rest.find('/').and_then(|slash| rest.get(slash..)).unwrap_or("/"),
         None => target,
     }
 }
 
+/// The authority of a whole URL, and the port of its scheme.
+pub(super) fn absolute_form(target: &str) -> Option<(&str, u16)> {
+    let (rest, port) = without_scheme(target)?;
+    rest.split('/').next().map(|authority| (authority, port))
+}
+
+/// What is behind the scheme of a URL, and the port of that scheme.
+pub(super) fn without_scheme(url: &str) -> Option<(&str, u16)> {
+    [("http://", 80), ("https://", 443)].iter().find_map(|(scheme, port)| Some((url.strip_prefix(scheme)?, *port)))
+}
+
 /// Does a request say that its body is JSON? A form of a web page can't say so, and without it can't be sent to others.
 pub(super) fn is_json(headers: Headers<'_>) -> bool {
-    let essence = headers.get("content-type").and_then(|value| value.split(b';').next());
-    essence.is_some_and(|name| name == "application/json" || name == "application/a2a+json")
+    let mut said = headers.iter().filter(|(name, _)| *name == "content-type");
+    let essence = said.next().and_then(|(_, value)| value.split(b';').next());
+    let is_json = essence.is_some_and(|name| name == "application/json" || name == "application/a2a+json");
+    is_json && said.next().is_none()
 }
 
 /// The value of a header, if it has one.
@@ -115,14 +134,32 @@ macro_rules! problem {
 impl Problem {
     pub(super) const NO_PATH: Self =
         problem!(404, "NOT_FOUND", "Nothing here. The agent card is at /.well-known/agent-card.json");
+    pub(super) const NO_EXTENDED_CARD: Self = problem!(
+        404,
+        "NOT_FOUND",
+        "Everybody may use everything here: the card at /.well-known/agent-card.json is all there is"
+    );
     pub(super) const NO_METHOD: Self = problem!(405, "UNIMPLEMENTED", "Method not allowed on this path");
     pub(super) const BAD_HOST: Self =
         problem!(400, "INVALID_ARGUMENT", "Host is not a host name with an optional port");
+    pub(super) const TWO_HOSTS: Self = problem!(400, "INVALID_ARGUMENT", "Host and the request target disagree");
+    pub(super) const MISDIRECTED: Self = problem!(
+        421,
+        "FAILED_PRECONDITION",
+        "The device has no such name. Use its IP address, or add the name to those that it is configured to have"
+    );
+    pub(super) const STRANGE_ORIGIN: Self = problem!(
+        403,
+        "PERMISSION_DENIED",
+        "Pages of that origin may not ask this device. Add the origin to those that it is configured to allow"
+    );
     pub(super) const STRANGER: Self = problem!(401, "UNAUTHENTICATED", "Send a token, the card says how");
     pub(super) const MAY_NOT_READ: Self = problem!(403, "PERMISSION_DENIED", "This needs the access class read");
     pub(super) const TOO_OFTEN: Self = problem!(429, "RESOURCE_EXHAUSTED", "You ask too often, try again later");
     pub(super) const EXPECTATION: Self = problem!(417, "UNIMPLEMENTED", "The only expectation met is 100-continue");
     pub(super) const GONE: Self = problem!(500, "INTERNAL", "The answer was dropped before it could be sent");
+    pub(super) const TIMED_OUT: Self = problem!(408, "DEADLINE_EXCEEDED", "The request head did not arrive in time");
+    pub(super) const NO_ROOM: Self = problem!(503, "UNAVAILABLE", "All connections are in use, try again later");
     pub(super) const STOPPING: Self = problem!(503, "UNAVAILABLE", "The agent is stopping");
 
     /// Says what the gate found. A body that is too large is the service's to refuse.
@@ -155,9 +192,6 @@ pub(super) const HOME_TEXT: &str = "This is a Mote: an A2A agent on a small devi
     JSON-RPC:   POST /\n\
     Status:     /status\n";
 
-/// The whole answer to a head that does not arrive in time; picoserve has given up on it by then.
-pub(super) const TIMED_OUT: &[u8] = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-
 /// Lets a client that asked send its body.
 pub(super) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -173,6 +207,7 @@ mod tests {
         assert_eq!(find("GET", "http://mote.local/.well-known/agent-card.json"), Ok(Action::Card));
         assert_eq!(find("GET", "http://mote.local"), Ok(Action::Home));
         assert_eq!(find("GET", "/status"), Ok(Action::Status));
+        assert_eq!(find("GET", "/agent/authenticatedExtendedCard"), Ok(Action::ExtendedCard));
         assert_eq!(find("OPTIONS", "*"), Ok(Action::Options("GET, HEAD, POST, OPTIONS")));
         assert_eq!(find("OPTIONS", "/rpc"), Ok(Action::Options("POST, OPTIONS")));
         assert_eq!(find("DELETE", "/"), Err(Missed::Method("GET, HEAD, POST, OPTIONS")));

@@ -36,6 +36,9 @@ pub trait Service {
     /// HTTP/1.0 client may not have said.
     fn card(&self, base: Option<BaseUrl<'_>>) -> Self::Answer<'_>;
 
+    /// Makes the card with what somebody who is known may use; nothing where everybody sees all there is.
+    fn extended_card(&self, base: Option<BaseUrl<'_>>, caller: Caller) -> Option<Self::Answer<'_>>;
+
     /// Says how the device is: a JSON document for people and for monitoring.
     fn status(&self) -> Self::Answer<'_>;
 

@@ -81,7 +81,8 @@ impl Address {
     }
 
     /// What counts as one address: all of an IPv6 network that one household has.
-    fn household(self) -> Self {
+    #[must_use]
+    pub const fn household(self) -> Self {
         match self.0 {
             [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, ..] => self,
             [a, b, c, d, e, f, g, h, ..] => Self([a, b, c, d, e, f, g, h, 0, 0, 0, 0, 0, 0, 0, 0]),
@@ -277,7 +278,7 @@ impl<'s> Door<'s> {
         }
         let digest = Digest::of(credential.token);
         let mut found = None;
-        for (principal, place) in self.principals.iter().zip(1..) {
+        for (principal, place) in self.principals.iter().zip(1..=u8::MAX) {
             let is_named = credential.name.is_none_or(|name| name == principal.name.as_bytes());
             if principal.has(&digest) & is_named & principal.is_known() {
                 let owner = Owner { place, generation: principal.generation };
@@ -285,6 +286,14 @@ impl<'s> Door<'s> {
             }
         }
         found
+    }
+
+    /// Whether that is somebody who would be let in today.
+    pub(crate) fn knows(&self, owner: Owner) -> bool {
+        match usize::from(owner.place).checked_sub(1).and_then(|place| self.principals.get(place)) {
+            Some(known) => known.is_known() && known.generation == owner.generation,
+            None => owner == Owner::GUEST && self.is_open,
+        }
     }
 
     fn principal(&mut self, owner: Owner) -> Option<&mut Principal> {

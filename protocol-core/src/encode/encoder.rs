@@ -203,7 +203,7 @@ impl Encoder {
                 self.step(op, frame.returned, scene, &mut out)
             };
             if out.is_full() {
-                self.offset += out.taken();
+                self.offset = self.offset.saturating_add(out.taken());
                 break;
             }
             self.offset = 0;
@@ -377,9 +377,9 @@ impl Encoder {
             List::Parts | List::ArtifactParts => self.next_part(list, scene).is_some(),
             List::Skills => self.next_skill(scene).is_some(),
             List::Tags | List::Examples | List::InputModes | List::OutputModes => {
-                self.word + 1 < self.words(scene).len()
+                self.word.wrapping_add(1) < self.words(scene).len()
             }
-            List::Interfaces => scene.interfaces().nth(self.interface + 1).is_some(),
+            List::Interfaces => scene.interfaces().nth(self.interface.wrapping_add(1)).is_some(),
         }
     }
 
@@ -406,15 +406,15 @@ impl Encoder {
         let skills = scene.profile.skills.get(from..)?;
         let classes = if let Subject::Card(_, classes) = self.subject { classes } else { Classes::NONE };
         let is_shown = |skill: &Skill<'_>| skill.access < Access::Operator || classes.has(skill.access);
-        skills.iter().position(is_shown).map(|offset| from + offset)
+        skills.iter().position(is_shown).map(|offset| from.saturating_add(offset))
     }
 
     fn count_history(&self, scene: &Scene<'_, '_>) -> u32 {
-        let mut count = 0;
+        let mut count = 0u32;
         let mut cursor = Cursor::START;
         while let Some(next) = scene.engine.next_message(self.snapshot, cursor) {
             cursor = next;
-            count += 1;
+            count = count.saturating_add(1);
         }
         count
     }

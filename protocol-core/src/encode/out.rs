@@ -32,7 +32,7 @@ impl<'b> Out<'b> {
     }
 
     pub(super) const fn len(&self) -> usize {
-        self.size - self.room.len()
+        self.size.saturating_sub(self.room.len())
     }
 
     pub(super) const fn bookmark(&self) -> Option<Bookmark> {
@@ -53,7 +53,7 @@ impl<'b> Out<'b> {
 
     /// Bytes of the present step that this buffer took.
     pub(super) const fn taken(&self) -> u32 {
-        (self.room_before - self.room.len()) as u32
+        self.room_before.saturating_sub(self.room.len()) as u32
     }
 
     /// The next bytes of the buffer: `wanted` of them, or as many as there are.
@@ -84,7 +84,7 @@ impl<'b> Out<'b> {
         };
         let piece = self.take((span.len - done) as usize);
         at = pool.read(at, piece);
-        done += piece.len() as u32;
+        done = done.saturating_add(piece.len() as u32);
         self.bookmark = Some(Bookmark { span, done, at });
     }
 }

@@ -1,6 +1,6 @@
 //! Lists of tasks: filters, a stable order, pages.
 
-use super::{Engine, Snapshot, TaskKey};
+use super::{Engine, Snapshot, TaskKey, count};
 use crate::{
     config::ID_MAX,
     door::Owner,
@@ -50,7 +50,7 @@ impl Page {
             behind: filter.behind.unwrap_or(Stamp::MAX),
             next: None,
         };
-        page.total = page.matching(engine, Stamp::MAX).count() as u32;
+        page.total = count(page.matching(engine, Stamp::MAX));
         let mut last = page.behind;
         for _ in 0..page.size {
             match page.best(engine, last) {

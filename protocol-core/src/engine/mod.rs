@@ -110,10 +110,10 @@ impl<'s> Engine<'s> {
             tasks: self.slots.capacity(),
             tasks_used: self.slots.used(),
             blocks: self.pool.capacity(),
-            blocks_used: self.pool.capacity() - self.pool.available(),
+            blocks_used: self.pool.capacity().saturating_sub(self.pool.available()),
             workers: self.jobs.len() as u32,
             readers: self.readers.len() as u32,
-            readers_used: self.readers.iter().filter(|reader| reader.is_used()).count() as u32,
+            readers_used: count(self.readers.iter().filter(|reader| reader.is_used())),
         }
     }
 
@@ -123,7 +123,13 @@ impl<'s> Engine<'s> {
     }
 
     fn next_stamp(&mut self) -> Stamp {
-        self.stamp += 1;
+        // A record each microsecond would take half a million years to come to the end of these.
+        self.stamp = self.stamp.wrapping_add(1);
         self.stamp
     }
+}
+
+/// How many there are: no number that memory holds is too large.
+fn count(things: impl Iterator) -> u32 {
+    things.fold(0, |count, _| count.wrapping_add(1))
 }

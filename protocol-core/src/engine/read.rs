@@ -189,7 +189,7 @@ impl Engine<'_> {
 
     /// Whether an earlier chunk of the artifact is left.
     pub(crate) fn seen_before(&self, snapshot: Snapshot, artifact: u16, stamp: Stamp) -> bool {
-        self.next_chunk(Snapshot { upto: stamp - 1, ..snapshot }, artifact, Cursor::START).is_some()
+        self.next_chunk(Snapshot { upto: stamp.saturating_sub(1), ..snapshot }, artifact, Cursor::START).is_some()
     }
 
     fn replaced_after(&self, snapshot: Snapshot, artifact: u16, mut cursor: Cursor) -> bool {

@@ -2,11 +2,12 @@
 //! its share the oldest pieces; a live task never.
 
 use super::{
-    Engine, TaskKey,
+    Engine, TaskKey, count,
     slot::{Place, Slot},
 };
-use crate::door::Owner;
+use crate::door::{Door, Owner};
 use crate::log::{self, Draft, Header, Kind, NIL};
+use crate::time::Millis;
 
 impl Engine<'_> {
     /// Evicts the finished task that may go first, other than `spare`. False if there is none.
@@ -37,12 +38,27 @@ impl Engine<'_> {
     pub(super) fn has_its_share(&self, owner: Owner) -> bool {
         let share = self.allowance().tasks;
         let is_limited = owner != Owner::GUEST && share < self.slots.capacity();
-        is_limited && self.slots.taken().filter(|(_, slot)| slot.owner == owner).count() >= share as usize
+        is_limited && count(self.slots.taken().filter(|(_, slot)| slot.owner == owner)) >= share
     }
 
     /// The finished task of a caller that would go first.
     pub(super) fn oldest_finished_of(&self, owner: Owner) -> Option<TaskKey> {
         self.first_to_go(|_, slot| slot.owner == owner)
+    }
+
+    /// Lets go of all tasks of those who are no longer known.
+    pub(crate) fn handle_forgotten(&mut self, now: Millis, door: &Door<'_>) {
+        loop {
+            let orphan = self.slots.taken().find(|(_, slot)| !door.knows(slot.owner)).map(|(key, _)| key);
+            let Some(key) = orphan else { return };
+            // An error: it has ended.
+            let _ = self.handle_cancel(now, key);
+            self.evict(key);
+            // cannot be: what was canceled has ended, and what has ended can be evicted.
+            if self.slots.get(key).is_some() {
+                return;
+            }
+        }
     }
 
     /// Takes a finished task out of the table.
@@ -66,18 +82,19 @@ impl Engine<'_> {
 
     /// Blocks that could be had by evicting every finished task but `spare`.
     pub(super) fn evictable(&self, spare: Option<TaskKey>) -> u32 {
-        self.slots.finished().filter(|(key, _)| Some(*key) != spare).map(|(_, slot)| slot.chain.blocks).sum()
+        let others = self.slots.finished().filter(|(key, _)| Some(*key) != spare);
+        others.fold(0, |blocks, (_, slot)| blocks.saturating_add(slot.chain.blocks))
     }
 
     /// Blocks that dropping the oldest pieces of a task would give back, until that is `enough` or nothing is left.
     pub(super) fn droppable(&self, key: TaskKey, enough: u32) -> u32 {
         let Some(slot) = self.slots.get(key).filter(|slot| !slot.chain.is_empty()) else { return 0 };
-        let mut blocks = 0;
+        let mut blocks = 0u32;
         let mut record = slot.chain.first;
         while record != NIL && blocks < enough {
             let header = Header::read(&self.pool, record);
             if may_go(slot, record, header) {
-                blocks += Draft::blocks_for(header.len() as usize);
+                blocks = blocks.saturating_add(Draft::blocks_for(header.len() as usize));
             }
             record = header.next();
         }

@@ -110,7 +110,7 @@ impl Engine<'_> {
         if wanted.saturating_add(STATUSES) > self.share {
             return Err(Fault::params("message", "is larger than a task may be"));
         }
-        let excess = known.map_or(0, |key| (self.blocks_of(key) + wanted + STATUSES).saturating_sub(self.share));
+        let excess = known.map_or(0, |key| self.blocks_with(key, wanted).saturating_sub(self.share));
         let dropped = known.map_or(0, |key| self.droppable(key, excess));
         if dropped < excess {
             return Err(Fault::busy("the log of this task is full"));
@@ -121,7 +121,8 @@ impl Engine<'_> {
         if known.is_none() && self.has_its_share(owner) && self.oldest_finished_of(owner).is_none() {
             return Err(Fault::busy("you have too many tasks, cancel one"));
         }
-        let lacking = (wanted + BEHIND).saturating_sub(self.pool.available() + dropped);
+        let there = self.pool.available().saturating_add(dropped);
+        let lacking = wanted.saturating_add(BEHIND).saturating_sub(there);
         if lacking > 0 && self.evictable(known) < lacking {
             return Err(Fault::busy("the task log is full"));
         }
@@ -193,8 +194,8 @@ impl Engine<'_> {
         shown: &Shown<'_>,
         blocks: u32,
     ) -> Result<Stamp, Fault> {
-        while self.blocks_of(key) + blocks + STATUSES > self.share && self.drop_oldest(key) {}
-        self.make_room(blocks + BEHIND, Some(key));
+        while self.blocks_with(key, blocks) > self.share && self.drop_oldest(key) {}
+        self.make_room(blocks.saturating_add(BEHIND), Some(key));
         let mut draft = Draft::new(&mut self.pool, blocks);
         each_item(call, shown, &mut |tag, item| match item {
             Stored::Escaped(text) => draft.escaped(&mut self.pool, tag, text),
@@ -244,16 +245,10 @@ impl Engine<'_> {
         self.entropy.fill(&mut bytes);
         bytes[6] = bytes[6] & 0x0f | 0x40;
         bytes[8] = bytes[8] & 0x3f | 0x80;
-        let mut digits = [b'-'; 36];
-        let mut at = 0;
-        for byte in bytes {
-            if matches!(at, 8 | 13 | 18 | 23) {
-                at += 1;
-            }
-            for nibble in [byte >> 4, byte & 0xf] {
-                digits[at] = b"0123456789abcdef"[usize::from(nibble)];
-                at += 1;
-            }
+        let mut digits = *b"00000000-0000-0000-0000-000000000000";
+        let nibbles = bytes.into_iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+        for (place, nibble) in digits.iter_mut().filter(|place| **place != b'-').zip(nibbles) {
+            *place = json::hex(nibble);
         }
         // cannot fail: these are characters, and fewer than an id may have.
         core::str::from_utf8(&digits).ok().and_then(|digits| Id::try_from(digits).ok()).unwrap_or_default()
@@ -386,8 +381,10 @@ fn mode_covers(mode: &str, media_type: Text<'_>) -> bool {
 }
 
 impl Engine<'_> {
-    fn blocks_of(&self, key: TaskKey) -> u32 {
-        self.slot(key).map_or(0, |slot| slot.chain.blocks)
+    /// Blocks that a task has with a message of so many, and what comes behind it.
+    fn blocks_with(&self, key: TaskKey, message: u32) -> u32 {
+        let blocks = self.slot(key).map_or(0, |slot| slot.chain.blocks);
+        blocks.saturating_add(message).saturating_add(STATUSES)
     }
 
     fn submit(&mut self, now: Millis, key: TaskKey) {

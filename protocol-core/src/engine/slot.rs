@@ -145,30 +145,31 @@ impl<'s> Slots<'s> {
     }
 
     pub(super) fn take(&mut self) -> Option<TaskKey> {
-        let index = if self.free != NIL {
-            let head = self.free;
-            self.free = self.at(head).next;
-            head
-        } else if self.fresh < self.capacity() {
-            self.fresh += 1;
-            self.fresh - 1
+        let key = if let Some(key) = self.key_at(self.free) {
+            self.free = self.at(self.free)?.next;
+            key
         } else {
-            return None;
+            let key = self.key_at(self.fresh)?;
+            self.fresh = self.fresh.saturating_add(1);
+            key
         };
-        self.used += 1;
-        Some(TaskKey { index, generation: self.at(index).generation })
+        self.used = self.used.saturating_add(1);
+        Some(key)
     }
 
     /// Fills a slot that was taken.
     pub(super) fn put(&mut self, key: TaskKey, slot: Slot) {
-        *self.at(key.index) = Slot { generation: key.generation, ..slot };
+        if let Some(place) = self.at(key.index) {
+            *place = Slot { generation: key.generation, ..slot };
+        }
     }
 
     pub(super) fn give_back(&mut self, key: TaskKey) {
-        let generation = key.generation.wrapping_add(1);
-        *self.at(key.index) = Slot { generation, next: self.free, ..Slot::EMPTY };
+        let (generation, next) = (key.generation.wrapping_add(1), self.free);
+        let Some(place) = self.at(key.index) else { return };
+        *place = Slot { generation, next, ..Slot::EMPTY };
         self.free = key.index;
-        self.used -= 1;
+        self.used = self.used.saturating_sub(1);
     }
 
     // Small, and asked for everywhere.
@@ -186,24 +187,23 @@ impl<'s> Slots<'s> {
 
     /// Every task that a client may see.
     pub(super) fn visible(&self) -> impl Iterator<Item = (TaskKey, &Slot)> {
-        self.slots.iter().take(self.fresh as usize).enumerate().filter_map(|(index, slot)| {
+        (0..self.fresh).zip(self.slots.iter()).filter_map(|(index, slot)| {
             (slot.place != Place::Free && !slot.hidden)
-                .then_some((TaskKey { index: index as u32, generation: slot.generation }, slot))
+                .then_some((TaskKey { index, generation: slot.generation }, slot))
         })
     }
 
     /// Every task, in no order, those included that turned out to be messages.
     pub(super) fn taken(&self) -> impl Iterator<Item = (TaskKey, &Slot)> {
-        self.slots.iter().take(self.fresh as usize).enumerate().filter_map(|(index, slot)| {
-            (slot.place != Place::Free).then_some((TaskKey { index: index as u32, generation: slot.generation }, slot))
+        (0..self.fresh).zip(self.slots.iter()).filter_map(|(index, slot)| {
+            (slot.place != Place::Free).then_some((TaskKey { index, generation: slot.generation }, slot))
         })
     }
 
     /// Every task that may be evicted, in no order.
     pub(super) fn finished(&self) -> impl Iterator<Item = (TaskKey, &Slot)> {
-        self.slots.iter().take(self.fresh as usize).enumerate().filter_map(|(index, slot)| {
-            (slot.place == Place::Finished)
-                .then_some((TaskKey { index: index as u32, generation: slot.generation }, slot))
+        (0..self.fresh).zip(self.slots.iter()).filter_map(|(index, slot)| {
+            (slot.place == Place::Finished).then_some((TaskKey { index, generation: slot.generation }, slot))
         })
     }
 
@@ -215,38 +215,36 @@ impl<'s> Slots<'s> {
     }
 
     pub(super) fn push_back(&mut self, list: &mut List, key: TaskKey) {
-        let slot = self.at(key.index);
+        let Some(slot) = self.at(key.index) else { return };
         slot.prev = list.tail;
         slot.next = NIL;
-        if list.tail == NIL {
-            list.head = key.index;
-        } else {
-            self.at(list.tail).next = key.index;
+        match self.at(list.tail) {
+            Some(last) => last.next = key.index,
+            None => list.head = key.index,
         }
         list.tail = key.index;
     }
 
     pub(super) fn push_front(&mut self, list: &mut List, key: TaskKey) {
-        let slot = self.at(key.index);
+        let Some(slot) = self.at(key.index) else { return };
         slot.prev = NIL;
         slot.next = list.head;
-        if list.head == NIL {
-            list.tail = key.index;
-        } else {
-            self.at(list.head).prev = key.index;
+        match self.at(list.head) {
+            Some(first) => first.prev = key.index,
+            None => list.tail = key.index,
         }
         list.head = key.index;
     }
 
     pub(super) fn remove(&mut self, list: &mut List, key: TaskKey) {
-        let Slot { prev, next, .. } = *self.at(key.index);
-        match prev {
-            NIL => list.head = next,
-            _ => self.at(prev).next = next,
+        let Some(&mut Slot { prev, next, .. }) = self.at(key.index) else { return };
+        match self.at(prev) {
+            Some(before) => before.next = next,
+            None => list.head = next,
         }
-        match next {
-            NIL => list.tail = prev,
-            _ => self.at(next).prev = prev,
+        match self.at(next) {
+            Some(behind) => behind.prev = prev,
+            None => list.tail = prev,
         }
     }
 
@@ -259,13 +257,12 @@ impl<'s> Slots<'s> {
         self.key_at(self.slots.get(key.index as usize)?.next)
     }
 
-    /// The slot that a list or a key of ours leads to. One way to panic instead of ten.
-    #[inline(never)]
-    fn at(&mut self, index: u32) -> &mut Slot {
-        &mut self.slots[index as usize]
+    /// The slot that a list or a key leads to; nothing is at [`NIL`].
+    fn at(&mut self, index: u32) -> Option<&mut Slot> {
+        self.slots.get_mut(index as usize)
     }
 
-    /// What is at a place; nothing is at [`NIL`].
+    /// Its key, free or not.
     fn key_at(&self, index: u32) -> Option<TaskKey> {
         self.slots.get(index as usize).map(|slot| TaskKey { index, generation: slot.generation })
     }

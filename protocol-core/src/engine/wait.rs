@@ -2,7 +2,7 @@
 
 use core::task::Waker;
 
-use super::{Engine, TaskKey, slot::Place};
+use super::{Engine, TaskKey, count, slot::Place};
 use crate::{
     door::Owner,
     model::{Fault, TaskState},
@@ -52,32 +52,38 @@ impl Engine<'_> {
     /// If all are taken, or its owner has as many as it may.
     pub(crate) fn handle_reader(&mut self, task: TaskKey) -> Result<ReaderKey, Fault> {
         let owner = self.slot(task).map_or(Owner::GUEST, |slot| slot.owner);
-        let index = self.check_reader(owner)?;
-        self.readers[index] = Reader { used: true, owner, task: Some(task), ..Reader::FREE };
-        Ok(ReaderKey(index))
+        let key = self.check_reader(owner)?;
+        self.set_reader(key, Reader { used: true, owner, task: Some(task), ..Reader::FREE });
+        Ok(key)
     }
 
     /// Whether its owner would get a place.
     ///
     /// # Errors
     /// If not, and why.
-    pub(crate) fn check_reader(&self, owner: Owner) -> Result<usize, Fault> {
+    pub(crate) fn check_reader(&self, owner: Owner) -> Result<ReaderKey, Fault> {
         let free = self.readers.iter().position(|reader| !reader.used);
         let index = free.ok_or(Fault::busy("too many answers are being waited for"))?;
-        let own = self.readers.iter().filter(|reader| reader.used && reader.owner == owner).count();
-        if owner != Owner::GUEST && own >= self.allowance.readers as usize {
+        let own = count(self.readers.iter().filter(|reader| reader.used && reader.owner == owner));
+        if owner != Owner::GUEST && own >= self.allowance.readers {
             return Err(Fault::busy("you are waiting for too many answers already"));
         }
-        Ok(index)
+        Ok(ReaderKey(index))
     }
 
-    pub(crate) fn handle_reader_gone(&mut self, ReaderKey(index): ReaderKey) {
-        self.readers[index] = Reader::FREE;
+    fn set_reader(&mut self, ReaderKey(index): ReaderKey, reader: Reader) {
+        if let Some(place) = self.readers.get_mut(index) {
+            *place = reader;
+        }
+    }
+
+    pub(crate) fn handle_reader_gone(&mut self, key: ReaderKey) {
+        self.set_reader(key, Reader::FREE);
     }
 
     /// Wakes the reader when its task has a new record, or at `wake_at`.
     pub(crate) fn wait_for_record(&mut self, ReaderKey(index): ReaderKey, wake_at: Millis, waker: &Waker) {
-        let reader = &mut self.readers[index];
+        let Some(reader) = self.readers.get_mut(index) else { return };
         remember(&mut reader.waker, waker);
         reader.wake_at = Some(wake_at);
         self.timer_set(wake_at);

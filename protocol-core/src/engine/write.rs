@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::{Engine, TaskKey, slot::Place};
+use super::{Engine, TaskKey, count, slot::Place};
 use crate::{
     json::{Json, Sink},
     log::{Draft, Header, Kind, NIL, Pool, Stamp, Tag},
@@ -169,10 +169,9 @@ impl Engine<'_> {
     /// The agent says that this takes long. False if too many others do: a quarter of the workers, at least one, stays
     /// free of such work, so that a quick question never waits for one that may wait for ever.
     pub(crate) fn set_slow(&mut self, key: TaskKey) -> bool {
-        let workers = self.jobs.len();
-        let slow =
-            self.jobs.iter().filter_map(|job| job.task()).filter(|task| *task != key && self.is_slow(*task)).count();
-        if slow >= workers - (workers / 4).max(1).min(workers) {
+        let workers = self.jobs.len() as u32;
+        let others = self.jobs.iter().filter_map(|job| job.task()).filter(|task| *task != key);
+        if count(others.filter(|task| self.is_slow(*task))) >= workers.saturating_sub((workers / 4).max(1)) {
             return false;
         }
         if let Some(slot) = self.slots.get_mut(key) {
@@ -219,7 +218,7 @@ impl Engine<'_> {
                 return Ok(draft);
             }
             let over_share = draft.blocks() >= budget;
-            let wanted = draft.blocks() * 2 + 1;
+            let wanted = draft.blocks().saturating_mul(2).saturating_add(1);
             draft.discard(&mut self.pool);
             let spare = Some(key);
             let before = self.pool.available();
@@ -267,7 +266,7 @@ impl Engine<'_> {
     fn next_ordinal(&self, key: TaskKey, number: u16) -> u32 {
         let Some(slot) = self.slots.get(key) else { return 0 };
         let ordinal_of = |record| match Header::read(&self.pool, record).kind() {
-            Kind::Chunk { artifact, ordinal, .. } if artifact == number => Some(ordinal + 1),
+            Kind::Chunk { artifact, ordinal, .. } if artifact == number => Some(ordinal.wrapping_add(1)),
             _ => None,
         };
         if let Some(next) = slot.last_chunk.and_then(|(newest, _)| ordinal_of(newest)) {
@@ -316,8 +315,8 @@ impl Base64<'_> {
         let [a, b, c] = self.held;
         let bits = u32::from_be_bytes([0, a, b, c]);
         let mut out = *b"====";
-        for (n, place) in out.iter_mut().enumerate().take(self.count + 1) {
-            *place = ALPHABET[(bits >> (18 - 6 * n)) as usize & 0x3f];
+        for (place, shift) in out.iter_mut().zip([18, 12, 6, 0]).take(self.count.saturating_add(1)) {
+            *place = ALPHABET[bits.wrapping_shr(shift) as usize & 0x3f];
         }
         self.sink.put(core::str::from_utf8(&out).unwrap_or("===="));
         self.held = [0; 3];
@@ -334,9 +333,11 @@ impl Base64<'_> {
 impl fmt::Write for Base64<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for byte in text.bytes() {
-            self.held[self.count] = byte;
-            self.count += 1;
-            if self.count == 3 {
+            if let Some(place) = self.held.get_mut(self.count) {
+                *place = byte;
+            }
+            self.count = self.count.saturating_add(1);
+            if self.count >= self.held.len() {
                 self.group();
             }
         }

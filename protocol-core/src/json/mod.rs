@@ -17,7 +17,7 @@ mod text;
 mod value;
 
 pub use check::{JsonError, MAX_DEPTH};
-pub(crate) use sink::Escaped;
+pub(crate) use sink::{Escaped, hex};
 pub use sink::{Sink, compact, escape, separate, simplify};
 pub use text::Text;
 pub use value::{Items, Json, Kind, Members};

@@ -53,7 +53,8 @@ fn rewrite(text: &str, sink: &mut dyn Sink, special: impl Fn(u8) -> bool) {
     sink.put(text.get(plain_from..).unwrap_or(""));
 }
 
-const fn hex(nibble: u8) -> u8 {
+/// The digit of half a byte.
+pub(crate) const fn hex(nibble: u8) -> u8 {
     if nibble < 10 { b'0'.wrapping_add(nibble) } else { b'a'.wrapping_add(nibble.wrapping_sub(10)) }
 }
 
@@ -64,7 +65,7 @@ pub fn compact(value: Json<'_>, sink: &mut dyn Sink) {
     let mut in_string = false;
     let mut escaped = false;
     let mut kept_from = 0usize;
-    for (at, byte) in text.bytes().enumerate() {
+    for (at, byte) in (0..text.len()).zip(text.bytes()) {
         if in_string {
             in_string = escaped || byte != b'"';
             escaped = byte == b'\\' && !escaped;

@@ -32,11 +32,7 @@ impl<'a> Json<'a> {
     /// # Errors
     /// Says what was wrong and at which byte.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, JsonError> {
-        check::check(bytes).map(|text| {
-            let text = skip_space(text);
-            let spaces = text.bytes().rev().take_while(|byte| is_space(*byte)).count();
-            Self(text.get(..text.len().saturating_sub(spaces)).unwrap_or(""))
-        })
+        check::check(bytes).map(|text| Self(skip_space(text).trim_ascii_end()))
     }
 
     /// Takes a text that was checked before, without white space around it.
@@ -134,9 +130,9 @@ const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-fn skip_space(text: &str) -> &str {
-    let spaces = text.bytes().take_while(|byte| is_space(*byte)).count();
-    text.get(spaces..).unwrap_or("")
+/// Of what these functions take for space only that of JSON is there: all of it was checked.
+const fn skip_space(text: &str) -> &str {
+    text.trim_ascii_start()
 }
 
 /// The text without its first and its last byte (which are quotes, brackets or braces).
@@ -162,7 +158,7 @@ fn split_value(text: &str) -> Option<(&str, &str)> {
             _ if depth > 0 => continue,
             _ => {
                 let ends = |byte: u8| matches!(byte, b',' | b']' | b'}' | b':') || is_space(byte);
-                let end = text.bytes().position(ends).unwrap_or(text.len());
+                let end = text.as_bytes().iter().position(|byte| ends(*byte)).unwrap_or(text.len());
                 return text.split_at_checked(end);
             }
         }

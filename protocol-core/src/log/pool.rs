@@ -17,6 +17,9 @@ impl Block {
     /// A block as it is before first use: all zero, so that a static pool costs no flash.
     pub(crate) const EMPTY: Self = Self { next: 0, bytes: [0; PAYLOAD] };
 
+    /// What a place that does not exist leads to: the end of everything.
+    const NOWHERE: Self = Self { next: NIL, bytes: [0xff; PAYLOAD] };
+
     /// The word at a place; one instruction, because blocks are aligned like words.
     pub(super) fn word<const AT: usize>(&self) -> u32 {
         const { assert!(AT.is_multiple_of(4) && AT + 4 <= PAYLOAD) };
@@ -69,68 +72,74 @@ impl<'s> Pool<'s> {
     pub(crate) fn take(&mut self) -> Option<BlockIndex> {
         self.available = self.available.checked_sub(1)?;
         let index = if self.free == NIL {
-            self.fresh += 1;
-            self.fresh - 1
+            let fresh = self.fresh;
+            self.fresh = fresh.saturating_add(1);
+            fresh
         } else {
             let head = self.free;
-            self.free = self.blocks[head as usize].next;
+            self.free = self.at(head).next;
             head
         };
-        self.blocks[index as usize].next = NIL;
+        self.link(index, NIL);
         Some(index)
     }
 
     /// Gives back a whole chain and says how many blocks it had.
     pub(crate) fn give_back(&mut self, first: BlockIndex) -> u32 {
-        let mut count = 0;
-        let mut last = first;
-        loop {
-            count += 1;
-            let next = self.blocks[last as usize].next;
-            if next == NIL {
-                break;
-            }
+        let (mut count, mut last, mut next) = (0u32, first, first);
+        while next != NIL {
+            count = count.saturating_add(1);
             last = next;
+            next = self.at(next).next;
         }
-        self.blocks[last as usize].next = self.free;
-        self.free = first;
-        self.available += count;
+        if count > 0 {
+            self.link(last, self.free);
+            self.free = first;
+            self.available = self.available.saturating_add(count);
+        }
         count
     }
 
     pub(crate) fn link(&mut self, block: BlockIndex, next: BlockIndex) {
-        self.blocks[block as usize].next = next;
+        if let Some(block) = self.blocks.get_mut(block as usize) {
+            block.next = next;
+        }
     }
 
     pub(crate) fn next(&self, block: BlockIndex) -> BlockIndex {
         #[cfg(test)]
         self.looks.set(self.looks.get() + 1);
-        self.blocks[block as usize].next
+        self.at(block).next
+    }
+
+    fn at(&self, index: BlockIndex) -> &Block {
+        self.blocks.get(index as usize).unwrap_or(&Block::NOWHERE)
     }
 
     /// The bytes from `at` to the end of its block.
     pub(crate) fn tail(&self, at: Position) -> &[u8] {
         #[cfg(test)]
         self.looks.set(self.looks.get() + 1);
-        &self.blocks[at.block as usize].bytes[usize::from(at.offset)..]
+        self.at(at.block).bytes.get(usize::from(at.offset)..).unwrap_or_default()
     }
 
     pub(super) fn block(&self, index: BlockIndex) -> &Block {
         #[cfg(test)]
         self.looks.set(self.looks.get() + 1);
-        &self.blocks[index as usize]
+        self.at(index)
     }
 
     pub(crate) fn tail_mut(&mut self, at: Position) -> &mut [u8] {
-        &mut self.blocks[at.block as usize].bytes[usize::from(at.offset)..]
+        let block = self.blocks.get_mut(at.block as usize);
+        block.and_then(|block| block.bytes.get_mut(usize::from(at.offset)..)).unwrap_or_default()
     }
 
     /// The place `count` bytes further on, and the blocks walked are those in between only.
     pub(crate) fn advance(&self, mut at: Position, mut count: usize) -> Position {
         loop {
-            let left = PAYLOAD - usize::from(at.offset);
+            let left = PAYLOAD.saturating_sub(usize::from(at.offset));
             if count < left {
-                at.offset += count as u8;
+                at.offset = at.offset.saturating_add(count as u8);
                 return at;
             }
             let next = self.next(at.block);
@@ -145,11 +154,10 @@ impl<'s> Pool<'s> {
     }
 
     /// Copies bytes out of a chain; returns the place behind them.
-    pub(crate) fn read(&self, mut at: Position, out: &mut [u8]) -> Position {
-        let mut done = 0;
-        while done < out.len() {
+    pub(crate) fn read(&self, mut at: Position, mut out: &mut [u8]) -> Position {
+        while !out.is_empty() {
             let tail = self.tail(at);
-            let n = tail.len().min(out.len() - done);
+            let n = tail.len().min(out.len());
             if n == 0 {
                 let next = self.next(at.block);
                 if next == NIL {
@@ -158,8 +166,9 @@ impl<'s> Pool<'s> {
                 at = Position { block: next, offset: 0 };
                 continue;
             }
-            out[done..done + n].copy_from_slice(&tail[..n]);
-            done += n;
+            let (now, later) = out.split_at_mut(n);
+            now.copy_from_slice(&tail[..n]);
+            out = later;
             at = self.advance(at, n);
         }
         at
@@ -167,17 +176,20 @@ impl<'s> Pool<'s> {
 
     /// Overwrites the first bytes of a block.
     pub(super) fn overwrite_head(&mut self, block: BlockIndex, bytes: &[u8]) {
-        self.blocks[block as usize].bytes[..bytes.len()].copy_from_slice(bytes);
+        let block = self.blocks.get_mut(block as usize);
+        if let Some(head) = block.and_then(|block| block.bytes.get_mut(..bytes.len())) {
+            head.copy_from_slice(bytes);
+        }
     }
 
     /// Overwrites bytes of a chain.
-    pub(crate) fn overwrite(&mut self, mut at: Position, bytes: &[u8]) {
-        let mut done = 0;
-        while done < bytes.len() {
+    pub(crate) fn overwrite(&mut self, mut at: Position, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
             let tail = self.tail_mut(at);
-            let n = tail.len().min(bytes.len() - done);
-            tail[..n].copy_from_slice(&bytes[done..done + n]);
-            done += n;
+            let n = tail.len().min(bytes.len());
+            let (now, later) = bytes.split_at(n);
+            tail[..n].copy_from_slice(now);
+            bytes = later;
             let next = self.advance(at, n);
             // Only the end of the chain gets no further: the end of a block is the beginning of the next one.
             if next == at {

@@ -42,7 +42,7 @@ impl Draft {
 
     /// Blocks that a record of so many bytes takes.
     pub(crate) const fn blocks_for(bytes: usize) -> u32 {
-        (HEADER_BYTES + bytes).div_ceil(PAYLOAD) as u32
+        HEADER_BYTES.saturating_add(bytes).div_ceil(PAYLOAD) as u32
     }
 
     /// Whether something did not fit.
@@ -87,7 +87,7 @@ impl Draft {
         self.put_bytes(pool, &[0; ITEM_HEAD]);
         let before = self.len;
         write(&mut |text: &str| self.put_bytes(pool, text.as_bytes()));
-        let [l0, l1, l2, over] = (self.len - before).to_le_bytes();
+        let [l0, l1, l2, over] = self.len.saturating_sub(before).to_le_bytes();
         if over != 0 {
             self.full = true;
         }
@@ -106,7 +106,7 @@ impl Draft {
             pool.overwrite_head(chain.last, &self.first.to_le_bytes());
         }
         chain.last = self.first;
-        chain.blocks += self.blocks;
+        chain.blocks = chain.blocks.saturating_add(self.blocks);
     }
 
     /// Gives every block back.
@@ -126,8 +126,10 @@ impl Draft {
             let n = tail.len().min(bytes.len());
             tail[..n].copy_from_slice(&bytes[..n]);
             bytes = &bytes[n..];
-            self.end.offset += n as u8;
-            self.len += n as u32;
+            self.end.offset = self.end.offset.saturating_add(n as u8);
+            self.len = self.len.saturating_add(n as u32);
+            // A block that is not there has no room.
+            self.full |= n == 0;
         }
     }
 
@@ -143,7 +145,7 @@ impl Draft {
             pool.link(self.end.block, block);
         }
         self.end = Position { block, offset: 0 };
-        self.blocks += 1;
+        self.blocks = self.blocks.saturating_add(1);
     }
 }
 
@@ -157,12 +159,12 @@ pub(crate) fn remove(pool: &mut Pool<'_>, chain: &mut Chain, before: Option<Bloc
     if chain.last == record {
         chain.last = before.unwrap_or(NIL);
     }
-    chain.blocks -= pool.give_back(record);
+    chain.blocks = chain.blocks.saturating_sub(pool.give_back(record));
 }
 
 /// Gives back every record of a chain.
 pub(crate) fn clear(pool: &mut Pool<'_>, chain: &mut Chain) {
-    while !chain.is_empty() {
+    while !chain.is_empty() && chain.first != NIL {
         remove(pool, chain, None, chain.first);
     }
     *chain = Chain::EMPTY;

@@ -14,7 +14,7 @@ use std::{
 
 use firmware::{
     app::App,
-    http::{self, Bodies, Buffers, Ending, Limits, Site},
+    http::{self, Bodies, Buffers, Crowd, Ending, Limits, Names, Site},
     reset::Reason,
     status::{Connection, Facts},
 };
@@ -26,11 +26,17 @@ use mote_fuzz::{
     world::{Flag, World, with_world},
 };
 use mote_tests::random::Random;
-use protocol_core::time::{Clock, Millis};
+use protocol_core::{
+    door::Address,
+    time::{Clock, Millis},
+};
 use serde_json::Value;
 
 /// Little enough to be met.
 const LIMITS: Limits = Limits { head_bytes: 700, target_bytes: 100, body_bytes: 3000, requests: 12, ..Limits::DEVICE };
+
+/// Those that the seeds use.
+const NAMES: Names<'static> = Names { hosts: &["mote.local", "a"], origins: &["http://panel.example"] };
 
 /// After this the device is told to stop: nothing but a stream that waits for its client lasts as long.
 const LONG: Millis = Millis(300_000);
@@ -44,6 +50,10 @@ fuzz_target!(|bytes: &[u8]| {
         let peer = peer(world, *how, sent);
         let ending = serve(world, &peer);
         judge_all(&peer.received.borrow(), sent, ending);
+        // Who pauses before the first byte may be too late for an answer.
+        let is_quick = how[0] & 1 == 0 && ending != Ending::Aborted;
+        let is_answered = !peer.received.borrow().is_empty() || requests(sent).requests.is_empty();
+        assert!(is_answered || !is_quick, "a request without an answer");
     });
 });
 
@@ -80,7 +90,9 @@ fn serve(world: &mut World<'_, '_>, peer: &Peer<'_>) -> Ending {
     let mut room = vec![0; LIMITS.body_bytes];
     let shelf = [RefCell::new(&mut room[..])];
     let bodies = Bodies::new(&shelf);
-    let site = Site { service: &app, bodies: &bodies, limits: &LIMITS };
+    let places = [const { Cell::new(None) }; 1];
+    let crowd = Crowd::new(&places);
+    let site = Site { service: &app, bodies: &bodies, crowd: &crowd, limits: &LIMITS, names: NAMES };
     let (mut request, mut answer, mut transmit) = ([0; 1024], [0; 512], [0; 128]);
     let buffers = Buffers { request: &mut request, answer: &mut answer, transmit: &mut transmit };
     let timer = VirtualTimer(world.clock);
@@ -91,7 +103,7 @@ fn serve(world: &mut World<'_, '_>, peer: &Peer<'_>) -> Ending {
     });
     let flag = Flag::new();
     let waker = Waker::from(flag.clone());
-    let mut connection = pin!(http::serve(Line(peer), &timer, &site, buffers, shutdown));
+    let mut connection = pin!(http::serve(Line(peer), Address::v4([10, 0, 0, 7]), &timer, &site, buffers, shutdown));
     for _ in 0..PATIENCE {
         if flag.take() {
             if let Poll::Ready(ending) = connection.as_mut().poll(&mut Context::from_waker(&waker)) {
@@ -129,8 +141,6 @@ fn judge_all(received: &[u8], sent: &[u8], ending: Ending) {
         judge_body(&answer, request);
         rest = behind;
     }
-    let is_polite = ending != Ending::Aborted;
-    assert!(!is_polite || found.requests.is_empty() || !received.is_empty(), "a request without an answer");
 }
 
 fn judge_body(answer: &Answer, request: &Request<'_>) {

@@ -1,6 +1,7 @@
 // @a2a-js/sdk 0.3.14, which speaks 0.3.
 
 import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import {
   ClientFactory,
   ClientFactoryOptions,
@@ -137,4 +138,7 @@ const card = (it) => ({
   skills: it.skills,
 });
 
-await main(Sdk.connect);
+// A script for a shut door builds on these, and has cases of its own.
+export { Sdk, card };
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main(Sdk.connect);

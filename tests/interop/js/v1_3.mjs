@@ -1,6 +1,7 @@
 // @a2a-js/sdk 1.3.0, which speaks 1.0.
 
 import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { Role, TaskState } from '@a2a-js/sdk';
 import {
   ClientFactory,
@@ -161,4 +162,7 @@ const card = (it) => ({
   skills: it.skills,
 });
 
-await main(Sdk.connect);
+// A script for a shut door builds on these, and has cases of its own.
+export { Sdk, card };
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main(Sdk.connect);

@@ -104,7 +104,7 @@ fn what_the_card_does_not_promise_is_refused_as_each_dialect_has_it() {
 fn a_request_that_does_not_say_where_it_ends_is_refused_and_the_connection_closed() {
     let board = Board::take();
     let post = |headers: &str, body: &str| {
-        format!("POST / HTTP/1.1\r\nHost: mote\r\nContent-Type: application/json\r\n{headers}\r\n{body}")
+        format!("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{headers}\r\n{body}")
     };
     for (request, status) in [
         (post("Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n"), 411),
@@ -116,10 +116,10 @@ fn a_request_that_does_not_say_where_it_ends_is_refused_and_the_connection_close
         ("\u{1}\u{2}garbage\r\n\r\n".to_owned(), 400),
         ("GET\r\n\r\n".to_owned(), 400),
         ("GET / HTTP/1.1\r\n\r\n".to_owned(), 400),
-        ("GET / HTTP/1.1\r\nHost: mote\r\nno header\r\n\r\n".to_owned(), 400),
-        ("GET / HTTP/7.0\r\nHost: mote\r\n\r\n".to_owned(), 505),
-        (format!("GET /{} HTTP/1.1\r\nHost: mote\r\n\r\n", "x".repeat(1000)), 414),
-        (format!("GET / HTTP/1.1\r\nHost: mote\r\nX: {}\r\n\r\n", "x".repeat(4000)), 431),
+        ("GET / HTTP/1.1\r\nHost: localhost\r\nno header\r\n\r\n".to_owned(), 400),
+        ("GET / HTTP/7.0\r\nHost: localhost\r\n\r\n".to_owned(), 505),
+        (format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "x".repeat(1000)), 414),
+        (format!("GET / HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n", "x".repeat(4000)), 431),
     ] {
         let mut client = board.connect();
         let answer = client.send(&request).answer();

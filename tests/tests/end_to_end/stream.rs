@@ -48,7 +48,7 @@ impl Stream {
             };
         }
         assert_eq!((status, field(&head, "content-type")), (200, Some("text/event-stream")), "{head}");
-        assert_eq!(field(&head, "cache-control"), Some("no-cache"), "{head}");
+        assert_eq!(field(&head, "cache-control"), Some("no-cache, no-store"), "{head}");
         assert_eq!(field(&head, "transfer-encoding"), Some("chunked"), "{head}");
         let mut stream = Self {
             client,

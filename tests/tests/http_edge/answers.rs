@@ -76,7 +76,7 @@ fn a_stream_says_that_it_is_one() {
     let answer = client.answer();
     assert_eq!(answer.status, 200);
     assert_eq!(answer.field("content-type"), Some("text/event-stream"));
-    assert_eq!(answer.field("cache-control"), Some("no-cache"));
+    assert_eq!(answer.field("cache-control"), Some("no-cache, no-store"));
     assert_eq!(answer.field("x-accel-buffering"), Some("no"));
     assert_eq!(answer.body, (0..3).map(toy::event).collect::<String>());
     client.send(call("{}"));

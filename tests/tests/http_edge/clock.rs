@@ -6,7 +6,7 @@ use core::{
     net::Ipv6Addr,
 };
 
-use firmware::http::{self, Bodies, Buffers, Ending, Limits, Site};
+use firmware::http::{self, Bodies, Buffers, Crowd, Ending, Limits, Names, Site};
 use picoserve::{
     Timeouts, Timer, TokioRuntime,
     io::{BaseWrite, ErrorKind, ErrorType, Read, Socket, Write},
@@ -23,6 +23,8 @@ use tokio::{
 
 use crate::{client::call, toy::Toy};
 
+const NAMES: Names<'static> = Names { hosts: &["mote.local", "a"], origins: &[] };
+
 /// Serves one end of a pipe and runs `client` on the other; says how it ended and after how many ms.
 fn run(client: impl AsyncFnOnce(DuplexStream)) -> (Ending, u128) {
     let (ending, after, _) = run_counted(client);
@@ -37,7 +39,10 @@ fn run_counted(client: impl AsyncFnOnce(DuplexStream)) -> (Ending, u128, u32) {
         let mut room = vec![0; Limits::DEVICE.body_bytes];
         let shelf = [RefCell::new(&mut room[..])];
         let bodies = Bodies::new(&shelf);
-        let site = Site { service: &Toy::open(), bodies: &bodies, limits: &Limits::DEVICE };
+        let places = [const { Cell::new(None) }; 1];
+        let crowd = Crowd::new(&places);
+        let site =
+            Site { service: &Toy::open(), bodies: &bodies, crowd: &crowd, limits: &Limits::DEVICE, names: NAMES };
         let (mut request, mut answer, mut transmit) = ([0; 2048], [0; 1024], [0; 512]);
         let buffers = Buffers { request: &mut request, answer: &mut answer, transmit: &mut transmit };
         let writes = Cell::new(0);
@@ -117,7 +122,10 @@ fn a_head_that_drips_is_answered_with_408() {
             text
         };
         let ((), text) = futures(drip, hear).await;
-        assert!(text.starts_with("HTTP/1.1 408 "), "{text}");
+        assert!(text.starts_with("HTTP/1.1 408 ") && text.contains("\r\nConnection: close\r\n"), "{text}");
+        let (head, body) = text.split_once("\r\n\r\n").expect("a head");
+        assert!(head.contains(&format!("\r\nContent-Length: {}", body.len())), "{text}");
+        assert!(body.starts_with(r#"{"error":{"code":408,"status":"DEADLINE_EXCEEDED""#), "{text}");
     });
     let (head, linger) = (millis(Limits::DEVICE.head), millis(Limits::DEVICE.linger));
     assert_eq!(ending, Ending::TimedOut);
@@ -236,6 +244,55 @@ fn whatever_is_sent_is_answered_and_never_by_picoserve() {
     }
 }
 
+/// How a second connection ends, from `address`, while another one from there is in the way for `busy` milliseconds.
+fn second(address: Address, busy: u64) -> (Ending, u128, String) {
+    const HERE: Address = Address::v4([10, 0, 0, 1]);
+    let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
+    runtime.block_on(async {
+        let mut limits = Limits::DEVICE;
+        limits.connections_per_address = 1;
+        let places = [const { Cell::new(None) }; 2];
+        let (bodies, crowd, toy) = (Bodies::new(&[]), Crowd::new(&places), Toy::open());
+        let site = Site { service: &toy, bodies: &bodies, crowd: &crowd, limits: &limits, names: NAMES };
+        let start = Instant::now();
+        let serve = async |address, pipe| {
+            let (mut request, mut answer, mut transmit) = ([0; 2048], [0; 1024], [0; 512]);
+            let buffers = Buffers { request: &mut request, answer: &mut answer, transmit: &mut transmit };
+            let ending = http::serve(Pipe(pipe, &Cell::new(0)), address, &TokioTimer, &site, buffers, pending()).await;
+            (ending, start.elapsed().as_millis())
+        };
+        let ((ours, theirs), (our_second, mut their_second)) = (tokio::io::duplex(600), tokio::io::duplex(600));
+        let first = async {
+            tokio::time::sleep(core::time::Duration::from_millis(busy)).await;
+            drop(theirs);
+        };
+        let ask = async {
+            their_second.write_all(call("{}").as_bytes()).await.expect("a server");
+            their_second.shutdown().await.expect("a server");
+            read_all(their_second).await
+        };
+        let served = futures(serve(HERE, ours), serve(address, our_second));
+        let ((_, (ending, after)), ((), text)) = futures(served, futures(first, ask)).await;
+        (ending, after, text)
+    })
+}
+
+#[test]
+fn a_connection_too_many_of_an_address_waits_a_moment_and_is_turned_away() {
+    let here = Address::v4([10, 0, 0, 1]);
+    let patience = millis(Limits::DEVICE.patience);
+    let (ending, after, text) = second(here, 1000);
+    assert_eq!((ending, after), (Ending::TurnedAway, patience));
+    assert!(text.starts_with("HTTP/1.1 503 ") && text.contains("\r\nRetry-After: 2\r\n"), "{text}");
+    assert!(text.ends_with(r#""message":"All connections are in use, try again later"}}"#), "{text}");
+    let (ending, after, text) = second(here, 5);
+    assert_eq!((ending, after), (Ending::Closed, patience));
+    assert!(text.starts_with("HTTP/1.1 200 "), "{text}");
+    let (ending, after, text) = second(Address::v4([10, 0, 0, 2]), 1000);
+    assert_eq!((ending, after), (Ending::Closed, 0));
+    assert!(text.starts_with("HTTP/1.1 200 "), "{text}");
+}
+
 #[test]
 fn the_future_of_a_connection_has_a_size() {
     let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -244,7 +301,9 @@ fn the_future_of_a_connection_has_a_size() {
         let mut room = vec![0; limits.body_bytes];
         let shelf = [RefCell::new(&mut room[..])];
         let bodies = Bodies::new(&shelf);
-        let site = Site { service: &Toy::open(), bodies: &bodies, limits: &limits };
+        let places = [const { Cell::new(None) }; 1];
+        let crowd = Crowd::new(&places);
+        let site = Site { service: &Toy::open(), bodies: &bodies, crowd: &crowd, limits: &limits, names: NAMES };
         let (mut request, mut answer, mut transmit) = ([0; 2048], [0; 1024], [0; 512]);
         let buffers = Buffers { request: &mut request, answer: &mut answer, transmit: &mut transmit };
         let listener = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).await.expect("a free port");

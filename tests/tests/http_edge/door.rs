@@ -112,6 +112,48 @@ fn who_is_known_and_may_not_read_hears_that() {
 }
 
 #[test]
+fn the_extended_card_is_for_those_who_are_known() {
+    let server = Server::guarded(|_| {});
+    let mut client = server.connect();
+    let request = get("/agent/authenticatedExtendedCard");
+    client.send(bearer(&request, BEN));
+    let answer = client.answer();
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.body, r#"{"name":"toy","url":"http://mote.local/","for":"read"}"#);
+    assert_eq!((answer.field("cache-control"), answer.field("etag")), (Some("no-store"), None));
+    client.send(&request);
+    let answer = client.answer();
+    assert_eq!((answer.status, challenges(&answer)), (401, EVERYBODY.to_vec()));
+    client.send(bearer(&request, OTTO));
+    assert_eq!(client.answer().status, 403);
+    client.send(request.replace("GET", "POST"));
+    assert_eq!(client.answer().status, 405);
+    // Behind an open door everybody is shown everything.
+    let server = Server::start();
+    let mut client = server.connect();
+    client.send(&request);
+    let answer = client.answer();
+    assert_eq!(answer.status, 404);
+    assert!(answer.body.contains("/.well-known/agent-card.json"), "{}", answer.body);
+}
+
+#[test]
+fn only_the_public_card_may_be_kept() {
+    let server = Server::guarded(|_| {});
+    let mut client = server.connect();
+    for path in ["/", "/status", "/agent/authenticatedExtendedCard", "/nowhere"] {
+        for request in [get(path), bearer(&get(path), ANNA)] {
+            client.send(&request);
+            assert_eq!(client.answer().field("cache-control"), Some("no-store"), "{request}");
+        }
+    }
+    client.send(bearer(&call("{}"), ANNA));
+    assert_eq!(client.answer().field("cache-control"), Some("no-store"));
+    client.send(get("/.well-known/agent.json"));
+    assert_eq!(client.answer().field("cache-control"), Some("public, max-age=300"));
+}
+
+#[test]
 fn a_script_is_not_told_of_a_way_that_opens_a_dialog() {
     let server = Server::guarded(|_| {});
     let mut client = server.connect();

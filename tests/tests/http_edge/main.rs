@@ -1,6 +1,7 @@
 //! The HTTP edge over raw sockets, with a toy behind it: every trap that EMBEDDED.md names, and what a client may do wrong.
 
 mod answers;
+mod browsers;
 mod clock;
 mod door;
 mod framing;

@@ -113,6 +113,8 @@ fn a_call_says_that_it_is_json() {
         ("Content-Type: text/plain\r\n", "{}", 415),
         ("Content-Type: application/jsonx\r\n", "{}", 415),
         ("Content-Type:\r\n", "{}", 415),
+        ("Content-Type: application/json\r\nContent-Type: text/plain\r\n", "{}", 415),
+        ("Content-Type: text/plain\r\nContent-Type: application/json\r\n", "{}", 415),
     ] {
         client.send(format!(
             "POST /rpc HTTP/1.1\r\nHost: a\r\n{content_type}Content-Length: {}\r\n\r\n{body}",

@@ -33,7 +33,9 @@ impl Server {
     fn behind(toy: fn(Allowance) -> Toy, change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = Settings::DEVICE;
         settings.connections = 32;
+        settings.limits.connections_per_address = 32;
         settings.limits.body_bytes = 64 * 1024;
+        settings.names.hosts = &["mote.local", "a"];
         change(&mut settings);
         let (address_sender, address) = std::sync::mpsc::channel();
         let (stop, stopped) = oneshot::channel();

@@ -164,6 +164,8 @@ fn connections_beyond_the_limit_are_told_to_come_back() {
     outside.send(call("{}"));
     let answer = outside.answer();
     assert_eq!((answer.status, answer.field("retry-after")), (503, Some("2")));
+    assert_eq!(answer.field("content-type"), Some("application/json"));
+    assert!(answer.body.contains(r#""code":503,"status":"UNAVAILABLE""#), "{}", answer.body);
     answer.assert_last();
     outside.assert_closed();
     for client in &mut inside {
@@ -176,6 +178,37 @@ fn connections_beyond_the_limit_are_told_to_come_back() {
         client.send(call("{}"));
         client.answer().status == 200
     });
+}
+
+#[test]
+fn one_address_cannot_have_all_connections() {
+    let server = Server::with(|settings| settings.limits.connections_per_address = 2);
+    let mut inside: Vec<_> = (0..2).map(|_| server.connect()).collect();
+    for client in &mut inside {
+        client.send(call("{}"));
+        assert_eq!(client.answer().status, 200);
+    }
+    for _ in 0..10 {
+        let mut outside = server.connect();
+        outside.send(call("{}"));
+        let answer = outside.answer();
+        assert_eq!((answer.status, answer.field("retry-after")), (503, Some("2")));
+        assert!(answer.body.contains(r#""status":"UNAVAILABLE""#), "{}", answer.body);
+        answer.assert_last();
+        outside.assert_closed();
+    }
+    for client in &mut inside {
+        client.send(call("{}"));
+        assert_eq!(client.answer().status, 200);
+    }
+    // Who hangs up and comes again at once has its place again.
+    for _ in 0..50 {
+        drop(inside.pop());
+        let mut client = server.connect();
+        client.send(call("{}"));
+        assert_eq!(client.answer().status, 200);
+        inside.push(client);
+    }
 }
 
 /// Tries until it works, for as long as a test may take.

@@ -98,6 +98,13 @@ impl Service for Toy {
         format!(r#"{{"name":"toy","url":"{url}/"}}"#).into_bytes().into()
     }
 
+    fn extended_card(&self, base: Option<BaseUrl<'_>>, caller: Caller) -> Option<Answer> {
+        let url = base.map(|base| base.to_string()).unwrap_or_default();
+        let classes = caller.classes();
+        let card = format!(r#"{{"name":"toy","url":"{url}/","for":"{classes}"}}"#);
+        (!self.door.borrow().is_open()).then(|| card.into_bytes().into())
+    }
+
     fn status(&self) -> Answer {
         br#"{"board":"toy"}"#.to_vec().into()
     }

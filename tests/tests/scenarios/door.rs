@@ -115,12 +115,33 @@ fn a_task_that_is_named_as_a_reference_must_be_ones_own() {
 fn the_tasks_of_somebody_who_was_revoked_are_nobodys() {
     let mut world = guarded(Allowance::UNLIMITED);
     let hers = member(&world.ask_with(ANNA, &send("SendMessage", "ask x", "")), "id");
-    assert!(world.node.door().forget("anna"));
+    assert!(world.node.change_door(|door| door.forget("anna")));
     assert_eq!(world.request(&world.inbound(ANNA, &about("GetTask", &hers)), 64).status, 401);
     // The same name and token again are somebody else.
     let again = Principal::new("anna", protocol_core::door::Classes::ALL, ANNA).unwrap();
-    world.node.door().know(again).unwrap();
+    world.node.change_door(|door| door.know(again)).unwrap();
     assert_eq!(code_of(&world.ask_with(ANNA, &about("GetTask", &hers))), -32001);
+}
+
+#[test]
+fn what_somebody_wants_who_was_revoked_is_given_up_at_once() {
+    let mut world = guarded(Allowance::UNLIMITED);
+    let empty = world.node.limits();
+    let stream = world.request(&world.inbound(ANNA, &send("SendStreamingMessage", "work; wait 9999; done", "")), 64);
+    let waiting = world.request(&world.inbound(ANNA, &send("SendMessage", "work; wait 9999; done", "")), 64);
+    world.ask_with(ANNA, &send("SendMessage", "ask x", ""));
+    world.ask_with(ANNA, &send("SendMessage", "done", ""));
+    let his = world.request(&world.inbound(BEN, &send("SendStreamingMessage", "work; wait 9999; done", "")), 64);
+    world.node.change_door(|door| door.forget("anna"));
+    world.settle();
+    assert!(stream.has_ended() && stream.text().contains("-32001"), "{}", stream.text());
+    assert!(waiting.has_ended() && waiting.text().contains("-32001"), "{}", waiting.text());
+    assert!(!his.has_ended());
+    assert_eq!(world.node.limits().tasks_used, 1);
+    world.node.change_door(|door| door.forget("ben"));
+    world.settle();
+    assert!(his.has_ended());
+    assert_eq!(world.node.limits(), empty);
 }
 
 #[test]
