@@ -54,11 +54,51 @@ tools() {
 real_clients() { tests/with-sim.sh sensor tests/interop/run.sh; }
 readme() { tests/with-sim.sh sensor tests/readme.sh; }
 
+# The same clients where a token is needed. An agent of one dialect alone has another card, which must do, too.
+real_clients_door() (
+    export MOTE_TOKEN=for-tests-all-classes MOTE_OTHER_TOKEN=for-tests-only-to-read
+    local sensor="sensor --token owner:read+act+operator:$MOTE_TOKEN --token other:read:$MOTE_OTHER_TOKEN"
+    local door='tests/interop/door.sh "$1" $SUITES'
+    tests/with-sim.sh "$sensor" tests/interop/door.sh || return
+    SUITES="python-1.3.0 js-1.3.0" tests/with-sim.sh "$sensor --dialects 1.0" bash -c "$door" door || return
+    SUITES="python-0.3.26 js-0.3.14" tests/with-sim.sh "$sensor --dialects 0.3" bash -c "$door" door
+)
+
 # Status 77 where the tools are missing and may not be installed.
 board_tools() { tests/tools/device.sh install || return 77; }
 rp2040_parts() {
     tests/tools/device.sh rp2040 >/dev/null || return 77
     node --test tests/emulated/rp2040/*.test.mjs
+}
+
+# Hostile clients, against a board's limits and a laptop's at the same time: most of it is waiting for deadlines.
+hostile_sim() {
+    local status=0 laptop laptops_log keys
+    local -x MOTE_TOKEN=the-token-of-the-hostile-suite MOTE_OTHER_TOKEN=a-token-that-may-only-read
+    laptops_log=$(mktemp)
+    keys="--token owner:read+act+operator:$MOTE_TOKEN --token other:read:$MOTE_OTHER_TOKEN"
+    tests/with-sim.sh "sensor $keys" tests/hostile/run.py >"$laptops_log" 2>&1 &
+    laptop=$!
+    tests/with-sim.sh "sensor --preset pico $keys" tests/hostile/run.py || status=$?
+    wait "$laptop" || status=$?
+    cat "$laptops_log"
+    rm -f "$laptops_log"
+    return "$status"
+}
+
+# The board has a network of its own: there its clients have TCP and addresses of their own, and can vanish.
+hostile_arm() {
+    want ip iproute2
+    want unshare util-linux
+    tests/hostile/wire.py tests/with-board.sh arm tests/hostile/run.py
+}
+
+# An hour's worth of work over a bad network.
+soak() {
+    want ip iproute2
+    want unshare util-linux
+    tests/hostile/wire.py --loss 1 --reorder 2 --twice 1 --delay 1 --jitter 3 \
+        tests/with-board.sh arm tests/hostile/soak.py
 }
 
 # image BOARD: builds it; a warning of ours is a failure
@@ -91,17 +131,23 @@ step fuzz tests/fuzz.sh 20
 step release cargo build --release -p host-sim
 step size tests/size/host.sh
 step readme readme
-step end-to-end tests/with-sim.sh "sensor --preset pico" tests/end-to-end.sh
+# Shut, as a board is.
+step end-to-end tests/with-sim.sh "sensor --preset pico --token owner:read+act+operator:end-to-end-token" tests/end-to-end.sh
 step real-clients real_clients
+step real-clients-door real_clients_door
+step hostile-sim hostile_sim
 step board-tools board_tools
 step one-board one_board
 step rp2040-parts rp2040_parts
 for board in qemu-arm w5500-pico qemu-riscv; do step "image-$board" image "$board"; done
+step panics tests/size/panics.py
 step arm-board tests/with-board.sh arm tests/board.sh
 step riscv-board tests/with-board.sh riscv tests/board.sh
 step rp2040-board tests/with-board.sh rp2040 tests/board.sh
 step arm-board-client tests/with-board.sh arm tests/interop/run.sh python-1.3.0
 for board in arm riscv rp2040; do step "$board-life" tests/emulated/life.py "$board"; done
+step hostile-arm hostile_arm
+step soak soak
 step arm-numbers tests/size/emulated.py
 for board in pico-w pico2-w esp32c3 esp32c6; do step "image-$board" image "$board"; done
 step board-size tests/size/boards.sh

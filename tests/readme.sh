@@ -2,7 +2,7 @@
 # Runs what the README tells people to type, against a server that is there already: readme.sh BASE_URL
 #
 # A fenced block that begins with `# try` is run line by line, with the README's address replaced by the given one; its
-# output must have what the comment behind `#=>` says.
+# output must have what the comment behind `#=>` says. MOTE_TOKEN is sent along, where the server wants a token.
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit 1
@@ -15,6 +15,7 @@ while IFS= read -r line; do
     command=${line%%#=>*}
     expected=$(sed 's/.*#=> *//' <<<"$line")
     command=${command//http:\/\/127.0.0.1:8080/$base}
+    [ -z "${MOTE_TOKEN:-}" ] || command=${command/#curl /curl -H \"Authorization: Bearer \$MOTE_TOKEN\" }
     output=$(bash -c "$command" 2>&1)
     count=$((count + 1))
     if grep -qF -- "$expected" <<<"$output"; then

@@ -66,7 +66,7 @@ impl<'a> Status<'a> {
         Self {
             facts,
             is_open: door.is_open(),
-            principals: door.principals().count(),
+            principals: door.principals().fold(0, |count, _| usize::saturating_add(count, 1)),
             now: node.now(),
             time: node.wall_time(),
             limits: node.limits(),
@@ -80,22 +80,23 @@ impl<'a> Status<'a> {
 
     /// Fills `out` with the next bytes and says how many; 0 is the end.
     pub fn fill(&mut self, out: &mut [u8]) -> usize {
-        let mut filled = 0;
-        while filled < out.len() && self.member < MEMBERS {
+        let bytes = out.len();
+        let mut room = out;
+        while !room.is_empty() && self.member < MEMBERS {
             let mut text = heapless::String::<MEMBER_MAX>::new();
             // cannot fail: no member is longer, and a test says so.
             let _ = self.write(&mut text);
-            let rest = &text.as_bytes()[self.given..];
-            let now = rest.len().min(out.len() - filled);
-            out[filled..filled + now].copy_from_slice(&rest[..now]);
-            filled += now;
-            self.given += now;
-            if self.given == text.len() {
-                self.member += 1;
+            let rest = text.as_bytes().get(self.given..).unwrap_or_default();
+            let (now, later) = room.split_at_mut(rest.len().min(room.len()));
+            now.copy_from_slice(&rest[..now.len()]);
+            self.given = self.given.saturating_add(now.len());
+            room = later;
+            if self.given >= text.len() {
+                self.member = self.member.saturating_add(1);
                 self.given = 0;
             }
         }
-        filled
+        bytes.saturating_sub(room.len())
     }
 
     fn write(&self, text: &mut heapless::String<MEMBER_MAX>) -> fmt::Result {

@@ -126,7 +126,7 @@ from a2a.types import Role, SendMessageRequest
 
 async def main():
     headers = {"Authorization": "Bearer " + os.environ["MOTE_TOKEN"]}
-    config = ClientConfig(httpx_client=httpx.AsyncClient(headers=headers, timeout=60))
+    config = ClientConfig(httpx_client=httpx.AsyncClient(headers=headers))
     client = await create_client("URL", config)
     message = new_text_message("read temperature", role=Role.ROLE_USER)
     async for event in client.send_message(SendMessageRequest(message=message)):

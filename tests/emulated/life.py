@@ -19,6 +19,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.error
 import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -49,6 +50,9 @@ class Board:
         self.serial = socket.socket(socket.AF_UNIX)
         self.serial.connect(self.console_path)
         self.serial.settimeout(PATIENCE_SECONDS)
+        # Every emulation is a first start: nobody was known. The console shows the token, too, to whoever types first.
+        self.token = token_in(self.wait_for_line("token of owner")[0])
+        self.first_words = self.ask("")
 
     def _listen(self):
         for line in self.process.stdout:
@@ -90,20 +94,34 @@ class Board:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
+                with urllib.request.urlopen(self.request(path), timeout=10) as answer:
                     return json.load(answer)
             except OSError:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.2)
 
+    def request(self, path, body=None, token=None):
+        """A request with a token: the owner's unless it is another one, or none if that is empty."""
+        headers = {"Content-Type": "application/json"}
+        if token != "":
+            headers["Authorization"] = f"Bearer {token or self.token}"
+        return urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", body, headers)
+
+    def is_let_in(self, token):
+        """Whether a token opens the door; an empty one is none."""
+        try:
+            with urllib.request.urlopen(self.request("/status", token=token), timeout=10) as answer:
+                return answer.status == 200
+        except urllib.error.HTTPError as error:
+            assert error.code == 401 and error.headers["WWW-Authenticate"], error
+            return False
+
     def send(self, text, **more):
         """Sends a message and returns the task, or the message that answers it."""
         message = {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": text}], **more}
         body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{self.port}/", json.dumps(body).encode(), {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(self.request("/", json.dumps(body).encode()), timeout=30) as answer:
             result = json.load(answer)["result"]
         return result.get("task") or result["message"]
 
@@ -167,6 +185,12 @@ class TimeServer(threading.Thread):
             self.socket.sendto(answer, sender)
 
 
+def token_in(words):
+    """The token that is shown there."""
+    [token] = re.findall(r"shown this once: ([A-Za-z0-9_-]{32})(?:\s|$)", words)
+    return token
+
+
 def value(task):
     [artifact] = task["artifacts"]
     [data] = [part["data"] for part in artifact["parts"] if "data" in part]
@@ -179,6 +203,63 @@ def a_first_start_says_so(board):
     status = board.get("/status")
     assert status["reset"] == {"reason": "power on", "detail": ""}, status
     assert "time" not in status, status
+
+
+def a_first_start_shows_a_token_once(board):
+    assert token_in(board.first_words) == board.token, board.first_words
+    assert board.is_let_in(board.token) and not board.is_let_in("") and not board.is_let_in("a-guess-at-a-token")
+    assert board.get("/status")["door"] == {"open": False, "principals": 1}, board.get("/status")
+    # The next start knows it, and nobody shows it again.
+    after = len(board.lines)
+    board.restarted(lambda: board.ask("reboot"))
+    assert board.is_let_in(board.token) and not board.is_let_in("")
+    assert not any("shown this once" in line for line in board.lines[after:]), board.lines[after:]
+    assert "not understood" in board.ask("dance")
+    assert sum(board.token in line for line in board.lines) == 1, board.lines
+
+
+def tokens_are_made_replaced_retired_and_revoked(board):
+    first = token_in(board.ask("token add anna read+act"))
+    assert "in use" in board.ask("token add anna read")
+    assert "read, act and operator" in board.ask("token add ben all")
+    assert board.is_let_in(first)
+    second = token_in(board.ask("token replace anna", b"token retire anna\r\n"))
+    list_of_them = board.ask("tokens", b"everybody else\r\n")
+    assert "owner: read+act+operator, 1 token\r\nanna: read+act, 2 tokens" in list_of_them, list_of_them
+    board.restarted(lambda: board.ask("reboot"))
+    assert board.is_let_in(first) and board.is_let_in(second)
+    assert board.ask("token retire anna") == "ok"
+    assert not board.is_let_in(first) and board.is_let_in(second)
+    assert board.ask("token revoke anna") == "ok"
+    assert not board.is_let_in(second) and board.is_let_in(board.token)
+    board.restarted(lambda: board.ask("reboot"))
+    assert not board.is_let_in(first) and not board.is_let_in(second) and board.is_let_in(board.token)
+    assert not any(token in line for token in (first, second) for line in board.lines), board.lines
+
+
+def an_open_door_is_open_after_a_restart_until_it_is_shut(board):
+    assert "open off" in board.ask("open on")
+    assert board.is_let_in("")
+    board.restarted(lambda: board.ask("reboot"))
+    assert board.is_let_in("") and not board.is_let_in("a-guess-at-a-token")
+    assert board.get("/status")["door"] == {"open": True, "principals": 1}, board.get("/status")
+    assert board.ask("open off") == "ok"
+    assert not board.is_let_in("")
+    board.restarted(lambda: board.ask("reboot"))
+    assert not board.is_let_in("") and board.is_let_in(board.token)
+
+
+def the_last_token_can_be_revoked_and_the_console_lets_somebody_in_again(board):
+    assert "token add NAME" in board.ask("token revoke owner")
+    assert not board.is_let_in(board.token)
+    # Nobody is known: the next start is a first one again.
+    after = len(board.lines)
+    assert board.ask("reboot") == "ok"
+    line, number = board.wait_for_line("token of owner", after=after)
+    board.wait_for_line(" at http://", after=number)
+    assert token_in(line) != board.token and token_in(board.ask("")) == token_in(line)
+    board.token = token_in(line)
+    assert board.is_let_in(board.token)
 
 
 def without_a_clock_there_is_no_time(board):
@@ -243,7 +324,7 @@ def an_executor_that_hangs_is_bitten(board):
 
 
 def what_happened_is_told_once(board):
-    status = board.restarted(lambda: board.type("reboot"))
+    status = board.restarted(lambda: board.ask("reboot"))
     assert status["reset"]["reason"] == "asked to", status
 
 
@@ -270,6 +351,10 @@ def an_idle_board_sleeps(board):
 
 CASES = [
     a_first_start_says_so,
+    a_first_start_shows_a_token_once,
+    tokens_are_made_replaced_retired_and_revoked,
+    an_open_door_is_open_after_a_restart_until_it_is_shut,
+    the_last_token_can_be_revoked_and_the_console_lets_somebody_in_again,
     without_a_clock_there_is_no_time,
     the_console_answers,
     the_time_comes_from_the_network,

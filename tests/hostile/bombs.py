@@ -54,16 +54,20 @@ def depth_bombs(world):
 
 def huge_numbers(world):
     numbers = [
-        b"1e999999", b"-1e999999", b"1e-999999", b"1E+400", b"9" * 400, b"-" + b"9" * 400, b"0." + b"3" * 400, b"-0", b"-0.0",
-        b"0e0", b"1e0", b"18446744073709551616", b"9223372036854775808", b"-9223372036854775809", b"4294967296", b"2147483648",
+        b"1e999999", b"-1e999999", b"1e-999999", b"1E+400", b"9" * 400, b"-" + b"9" * 400, b"0." + b"3" * 400, b"-0",
+        b"-0.0",
+        b"0e0", b"1e0", b"18446744073709551616", b"9223372036854775808", b"-9223372036854775809", b"4294967296",
+        b"2147483648",
         b"-1", b"1.5", b"1e2", b"340282366920938463463374607431768211456", b"1" + b"0" * 2000, b"0.1e1",
     ]
-    bad = [b"01", b"+1", b".5", b"5.", b"1e", b"1e+", b"--1", b"0x10", b"Infinity", b"-Infinity", b"NaN", b"1_000", b"1,0",
+    bad = [b"01", b"+1", b".5", b"5.", b"1e", b"1e+", b"--1", b"0x10", b"Infinity", b"-Infinity", b"NaN", b"1_000",
+           b"1,0",
            "１".encode(), b"1 2", b"1f", b"-"]
     for number in numbers:
         for method, params in [("GetTask", b'{"id":"none","historyLength":N}'), ("ListTasks", b'{"pageSize":N}'),
                                ("ListTasks", b'{"historyLength":N}'), ("tasks/get", b'{"id":"none","historyLength":N}'),
-                               ("GetTask", b'{"id":N}'), ("ListTasks", b'{"pageToken":N}'), ("ListTasks", b'{"pageToken":"N"}'),
+                               ("GetTask", b'{"id":N}'), ("ListTasks", b'{"pageToken":N}'),
+                               ("ListTasks", b'{"pageToken":"N"}'),
                                ("GetTask", b"N"), ("GetTask", b'{"id":"none","metadata":{"x":N}}')]:
             ask(world, raw(params.replace(b"N", number), method=method.encode()), allowed=(*WRONG, -32001))
         kept = json.dumps(message("hello", metadata={"x": "BOMB"})).replace('"BOMB"', "BOMB").encode()
@@ -76,17 +80,23 @@ def huge_numbers(world):
     for number in bad:
         ask(world, raw(b'{"id":"none","historyLength":' + number + b"}"), may_be_fine=False)
         ask(world, raw(b"{}", number=number), may_be_fine=False)
-    for text in ["watch temperature 99999999999999999999 times", "watch temperature every 1e99 ms", "alert when temperature above "
-                 + 300 * "9", "watch temperature -1 times", "watch temperature 0 times", "watch temperature for 1e9999 seconds",
+    for text in ["watch temperature 99999999999999999999 times", "watch temperature every 1e99 ms",
+                 "alert when temperature above "
+                 + 300 * "9", "watch temperature -1 times", "watch temperature 0 times",
+                 "watch temperature for 1e9999 seconds",
                  "alert when temperature above NaN", "alert when temperature above -", "read temperature \U0001f480",
                  "watch temperature every -5 ms"]:
-        document = ask(world, json.dumps(call("SendMessage", {**message(text), "configuration": {"returnImmediately": True}})).encode())
+        document = ask(world, json.dumps(call("SendMessage", {**message(text),
+                                                              "configuration": {"returnImmediately": True}})).encode())
         task = document.get("result", {}).get("task")
         if task:
             world.cancel(task["id"])
-    for data in [b'{"skill":"watch","sensor":"temperature","times":1e99,"everyMs":-1}', b'{"skill":"alert","above":1e999}',
-                 b'{"skill":"watch","times":' + b"9" * 300 + b"}", b'{"skill":{"skill":"watch"}}', b'{"skill":"watch","skill":"set"}']:
-        params = b'{"configuration":{"returnImmediately":true},"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":' + data + b"}]}}"
+    for data in [b'{"skill":"watch","sensor":"temperature","times":1e99,"everyMs":-1}',
+                 b'{"skill":"alert","above":1e999}',
+                 b'{"skill":"watch","times":' + b"9" * 300 + b"}", b'{"skill":{"skill":"watch"}}',
+                 b'{"skill":"watch","skill":"set"}']:
+        said = b'{"messageId":"m","role":"ROLE_USER","parts":[{"data":' + data + b"}]}"
+        params = b'{"configuration":{"returnImmediately":true},"message":' + said + b"}"
         task = ask(world, raw(params, method=b"SendMessage")).get("result", {}).get("task")
         if task:
             world.cancel(task["id"])
@@ -96,13 +106,17 @@ huge_numbers.evicts = True
 
 
 def text_that_is_no_utf8(world):
-    for bad in [b"\xff", b"\xc0\xaf", b"\xc1\xbf", b"\xe0\x80\xaf", b"\xf0\x80\x80\xaf", b"\xf8\x88\x80\x80\x80", b"\xed\xa0\x80",
-                b"\xed\xbf\xbf", b"\xf4\x90\x80\x80", b"\xc3", b"\xe2\x82", b"\xf0\x9f\x92", b"\x80", b"\xbf\xbf", b"\xc3\x28",
+    for bad in [b"\xff", b"\xc0\xaf", b"\xc1\xbf", b"\xe0\x80\xaf", b"\xf0\x80\x80\xaf", b"\xf8\x88\x80\x80\x80",
+                b"\xed\xa0\x80",
+                b"\xed\xbf\xbf", b"\xf4\x90\x80\x80", b"\xc3", b"\xe2\x82", b"\xf0\x9f\x92", b"\x80", b"\xbf\xbf",
+                b"\xc3\x28",
                 b"\xfe\xff", b"a\xcc", b"\xf0\x28\x8c\xbc"]:
         for body in [raw(b'{"id":"' + bad + b'"}'), raw(b'{"' + bad + b'":1}'), raw(b"{}", number=b'"' + bad + b'"'),
                      raw(b"{}", method=bad), bad, b'"' + bad, raw(b"{}") + bad,
-                     raw(b'{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hello' + bad + b'"}]}}', method=b"SendMessage"),
-                     raw(b'{"message":{"messageId":"' + bad + b'","role":"ROLE_USER","parts":[{"text":"hello"}]}}', method=b"SendMessage")]:
+                     raw(b'{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hello' + bad + b'"}]}}',
+                         method=b"SendMessage"),
+                     raw(b'{"message":{"messageId":"' + bad + b'","role":"ROLE_USER","parts":[{"text":"hello"}]}}',
+                         method=b"SendMessage")]:
             ask(world, body, may_be_fine=False)
         # In a header it is somebody's Latin-1; in a target it is not allowed.
         field = b"X-Name: " + bad
@@ -121,11 +135,14 @@ def escapes_that_are_wrong(world):
     for text in [rb"\ud800", rb"\udc00", rb"\ud800\ud800", rb"\udc00\ud800", rb"\ud800x", rb"\uD83D\u0041"]:
         # Half a pair names no character: refused, or something else in its place; never half a pair in UTF-8.
         for body in [raw(b'{"id":"' + text + b'"}'), raw(b"{}", number=b'"' + text + b'"'),
-                     raw(b'{"message":{"messageId":"' + text + b'","role":"ROLE_USER","parts":[{"text":"hello ' + text + b'"}]}}', method=b"SendMessage")]:
+                     raw(b'{"message":{"messageId":"' + text + b'","role":"ROLE_USER","parts":[{"text":"hello '
+                         + text + b'"}]}}', method=b"SendMessage")]:
             ask(world, body, allowed=(*WRONG, -32001))
-    for text in [rb"\x41", rb"\u12", rb"\u", rb"\uGGGG", rb"\U00000041", b"\\", rb"\u-123", rb"\u 123", b"\x00", b"\n", b"\t", b"\x1f",
+    for text in [rb"\x41", rb"\u12", rb"\u", rb"\uGGGG", rb"\U00000041", b"\\", rb"\u-123", rb"\u 123", b"\x00", b"\n",
+                 b"\t", b"\x1f",
                  b"\\'", rb"\0", b"\\\n"]:
-        for body in [raw(b'{"id":"' + text + b'"}'), raw(b'{"' + text + b'":1}'), raw(b"{}", number=b'"' + text + b'"')]:
+        for body in [raw(b'{"id":"' + text + b'"}'), raw(b'{"' + text + b'":1}'),
+                     raw(b"{}", number=b'"' + text + b'"')]:
             ask(world, body, may_be_fine=False)
     document = ask(world, raw(rb'{"id":"none"}', number=rb'"\u0041\/\ud83d\ude00"'), allowed=(-32001,))
     assert document["id"] == "A/\U0001f600", document
@@ -139,9 +156,12 @@ def members_that_are_there_twice(world):
         b'{"jsonrpc":"2.0","jsonrpc":"1.0","id":1,"method":"GetTask","params":{"id":"none"}}',
         b'{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"none"},"params":{"id":"other"}}',
         raw(b'{"id":"none","id":"other"}'),
-        raw(b'{"message":{"messageId":"m","messageId":"n","role":"ROLE_USER","parts":[{"text":"hello"}]}}', method=b"SendMessage"),
-        raw(b'{"message":{"messageId":"m","role":"ROLE_USER","role":"ROLE_AGENT","parts":[{"text":"hello"}]}}', method=b"SendMessage"),
-        raw(b'{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hello","text":"reboot"}]}}', method=b"SendMessage"),
+        raw(b'{"message":{"messageId":"m","messageId":"n","role":"ROLE_USER","parts":[{"text":"hello"}]}}',
+            method=b"SendMessage"),
+        raw(b'{"message":{"messageId":"m","role":"ROLE_USER","role":"ROLE_AGENT","parts":[{"text":"hello"}]}}',
+            method=b"SendMessage"),
+        raw(b'{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hello","text":"reboot"}]}}',
+            method=b"SendMessage"),
     ]:
         # One or the other or an error, but the same every time.
         first = ask(world, body, allowed=(*WRONG, -32001))
@@ -150,12 +170,18 @@ def members_that_are_there_twice(world):
 
 def documents_that_are_none(world):
     good = json.dumps(call("GetTask", {"id": "none"})).encode()
-    for body in [b"", b" ", b"\r\n", b"null", b"true", b"1", b'""', b"[]", b"{}", b"{", b"}", b'{"', b'{"a"', b'{"a":', b'{"a":1', b'{"a":1,',
-                 b'{"a":1,}', b"{,}", b"[1,]", b"[,1]", b'{"a" 1}', b"{a:1}", b"{'a':1}", b'{"a":undefined}', b"/* */{}", b"{}//", b"{}{}",
-                 good + b"x", good + good, good + b"\x00", b"\x00" + good, b"\xef\xbb\xbf" + good, b"\xff\xfe" + good, good[:-1], good[1:],
-                 good.replace(b'"2.0"', b'"1.0"'), good.replace(b'"2.0"', b"2.0"), good.replace(b'"2.0"', b"null"), b"[" + good + b"]",
-                 b"[" + good + b"," + good + b"]", good.replace(b"1,", b"{},"), good.replace(b"1,", b"[],"), good.replace(b"1,", b"true,"),
-                 b"<xml/>", b"a=b&c=d", good.decode().encode("utf-16"), good.decode().encode("utf-32"), b"\x1f\x8b\x08\x00" + good]:
+    for body in [b"", b" ", b"\r\n", b"null", b"true", b"1", b'""', b"[]", b"{}", b"{", b"}", b'{"', b'{"a"', b'{"a":',
+                 b'{"a":1', b'{"a":1,',
+                 b'{"a":1,}', b"{,}", b"[1,]", b"[,1]", b'{"a" 1}', b"{a:1}", b"{'a':1}", b'{"a":undefined}',
+                 b"/* */{}", b"{}//", b"{}{}",
+                 good + b"x", good + good, good + b"\x00", b"\x00" + good, b"\xef\xbb\xbf" + good, b"\xff\xfe" + good,
+                 good[:-1], good[1:],
+                 good.replace(b'"2.0"', b'"1.0"'), good.replace(b'"2.0"', b"2.0"), good.replace(b'"2.0"', b"null"),
+                 b"[" + good + b"]",
+                 b"[" + good + b"," + good + b"]", good.replace(b"1,", b"{},"), good.replace(b"1,", b"[],"),
+                 good.replace(b"1,", b"true,"),
+                 b"<xml/>", b"a=b&c=d", good.decode().encode("utf-16"), good.decode().encode("utf-32"),
+                 b"\x1f\x8b\x08\x00" + good]:
         ask(world, body, may_be_fine=False, statuses=(200, 400))
 
 
@@ -172,7 +198,8 @@ def documents_as_large_as_they_may_be(world):
                 params["message"]["metadata"] = {"x": "FILL"}
             body = json.dumps(call("SendMessage", params), ensure_ascii=False)
             left = size - len(body) + 4
-            body = body.replace("FILL", filler * (left // len(filler.encode())) + "x" * (left % len(filler.encode()))).encode()
+            body = body.replace("FILL",
+                                filler * (left // len(filler.encode())) + "x" * (left % len(filler.encode()))).encode()
             assert len(body) == size
             document = ask(world, body, allowed=(*WRONG, -32010, -32011, -32603, -32000), statuses=(200, 503))
             code = document.get("error", {}).get("code")
@@ -184,10 +211,13 @@ def documents_as_large_as_they_may_be(world):
 
 def many_small_things(world):
     parts = [{"text": ""}] * (world.body_max // 24 if world.kind == "device" else 10000)
-    ask(world, json.dumps(call("SendMessage", {"message": {"messageId": "m", "role": "ROLE_USER", "parts": parts}})).encode()[:world.body_max],
+    ask(world, json.dumps(call("SendMessage", {"message": {"messageId": "m", "role": "ROLE_USER",
+                                                           "parts": parts}})).encode()[:world.body_max],
         allowed=(*WRONG, -32010, -32011, -32005))
-    for params in [{"x" + str(number): number for number in range(500)}, {"id": "none", "x": [0] * 2500}, {"id": ["none"] * 800},
-                   {"message": [{}] * 1500}, {"message": {"parts": {}}}, {"message": {"parts": [[]]}}, {"message": None}]:
+    for params in [{"x" + str(number): number for number in range(500)}, {"id": "none", "x": [0] * 2500},
+                   {"id": ["none"] * 800},
+                   {"message": [{}] * 1500}, {"message": {"parts": {}}}, {"message": {"parts": [[]]}},
+                   {"message": None}]:
         ask(world, call("GetTask", params), allowed=(*WRONG, -32001))
         ask(world, call("SendMessage", params))
     spaces = b" " * (world.body_max - 200)
@@ -195,7 +225,8 @@ def many_small_things(world):
 
 
 def heads_as_large_as_they_may_be(world):
-    for count, size, allowed in [(1, 100, {200}), (10, 30, {200}), (1, 9000, {431}), (1, 60000, {431}), (200, 200, {431}), (3000, 1, {431})]:
+    for count, size, allowed in [(1, 100, {200}), (10, 30, {200}), (1, 9000, {431}), (1, 60000, {431}),
+                                 (200, 200, {431}), (3000, 1, {431})]:
         fields = [f"X-{number}: {size * 'x'}" for number in range(count)]
         answer = world.ask(world.target.get("/status", fields=fields), method="GET")
         assert answer.status in allowed and answer.is_last() == (answer.status == 431), f"{count} x {size}: {answer}"

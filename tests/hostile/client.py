@@ -2,34 +2,16 @@
 
 import json
 import os
-import re
 import socket
 import struct
 import time
 import urllib.parse
 
+TOKEN = os.environ.get("MOTE_TOKEN", "")
+OTHER_TOKEN = os.environ.get("MOTE_OTHER_TOKEN", "")
 PATIENCE_SECONDS = 30
 # Linux: <linux/tcp.h>
 TCP_REPAIR = 19
-
-
-def other_token():
-    """The token of somebody who may only read: given to us, or made for us at a board's console."""
-    token, console = os.environ.get("MOTE_OTHER_TOKEN", ""), os.environ.get("MOTE_CONSOLE", "")
-    if token or not TOKEN or not console:
-        return token
-    with socket.socket(socket.AF_UNIX) as serial:
-        serial.settimeout(10)
-        serial.connect(console)
-        serial.sendall(b"token add reader read\n")
-        said = b""
-        while not (found := re.search(rb"token of reader, shown this once: (\S+)\r\n", said)):
-            said += serial.recv(4096)
-    return found[1].decode()
-
-
-TOKEN = os.environ.get("MOTE_TOKEN", "")
-OTHER_TOKEN = other_token()
 
 
 class Broken(AssertionError):
@@ -83,7 +65,7 @@ class Target:
         self.authority = self.host if self.port == 80 else f"{self.host}:{self.port}"
 
     def connect(self, source=None, receive_bytes=None, timeout=PATIENCE_SECONDS):
-        """Opens a connection; `source` is an address of ours, `receive_bytes` makes it a reader that has little room."""
+        """Opens a connection; `source` is an address of ours, `receive_bytes` makes it a reader with little room."""
         sock = socket.socket()
         try:
             if receive_bytes:
@@ -238,8 +220,8 @@ class Connection:
             yield chunk
 
     def answers(self, timeout=PATIENCE_SECONDS):
-        """Reads answers until the device hangs up or has no more to say for `timeout` seconds: what came, and whether it
-        hung up."""
+        """Reads answers until the device hangs up or has no more to say for `timeout` seconds: what came, and whether
+        it hung up."""
         found = []
         while True:
             try:
@@ -315,8 +297,8 @@ def call(method, params, number=1):
 
 
 class Honest:
-    """A client that asks for what it may have, one request after the other, each on a connection of its own. Where it is
-    told to come back it does."""
+    """A client that asks for what it may have, one request after the other, each on a connection of its own. Where it
+    is told to come back it does."""
 
     def __init__(self, target, token=TOKEN, source=None):
         self.target, self.token, self.source = target, token, source

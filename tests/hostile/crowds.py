@@ -6,31 +6,32 @@ import threading
 import time
 
 from client import call, message
-from world import Skip
+from world import Elsewhere, Skip
 
 # All answers of a crowd must be there by then.
 CROWD_SECONDS = 20
 
 
 def in_a_row(world, count):
-    """One connection after the other with a request in each; says how many a second. Who comes too often hears that: it is
-    an answer, too."""
-    request = world.target.post(call("SendMessage", message("hello")), fields=["Connection: close"])
+    """One connection after the other with a request in each; says how many a second. Every tenth is a call, and there
+    may be too many of these: that is an answer, too."""
+    say = world.target.post(call("SendMessage", message("hello")), fields=["Connection: close"])
+    look = world.target.get("/status", fields=["Connection: close"])
     begun, told, later = time.monotonic(), time.monotonic(), 0
     for number in range(count):
-        answer = world.ask_once(request)
+        answer = world.ask_once(look if number % 10 else say)
         assert answer.is_last(), answer
         if answer.field("retry-after"):
             assert answer.status in (200, 429) and answer.json()["error"], answer
             later += 1
         else:
-            assert answer.status == 200 and "message" in answer.json()["result"], answer
+            assert answer.status == 200 and ("result" in answer.json() or number % 10), answer
         if time.monotonic() - told > 20:
             told = time.monotonic()
             print(f"   connection {number} of {count}", flush=True)
     seconds = time.monotonic() - begun
     print(f"   {count} connections in {seconds:.1f} s; {later} were asked to come back", flush=True)
-    assert later < count, "nobody was served"
+    assert later < count / 2, "most were not served"
 
 
 def ten_thousand_connections_in_a_row(world):
@@ -81,7 +82,7 @@ def more_connections_than_sockets_all_get_an_answer(world):
 def held_sockets_are_answered_with_503(world):
     """All sockets are held by clients that say nothing: the next one hears that, at once."""
     if world.connections >= 16:
-        raise Skip("there are more sockets than are counted here")
+        raise Elsewhere("there are more sockets than are counted here")
     held = [world.target.connect() for _ in range(world.connections)]
     try:
         time.sleep(0.2)
@@ -99,7 +100,7 @@ def held_sockets_are_answered_with_503(world):
 def one_address_does_not_take_all_sockets(world):
     """From one address come more connections than there are sockets, and stay. Another address is served meanwhile."""
     if world.connections >= 16:
-        raise Skip("there are more sockets than are counted here")
+        raise Elsewhere("there are more sockets than are counted here")
     greedy, other = other_addresses(world)
     held = []
     try:
@@ -131,7 +132,7 @@ def other_addresses(world):
                 pass
     # Behind QEMU's own network every client has the same address.
     if len(found) < 2 or (world.is_board and world.target.host == "127.0.0.1"):
-        raise Skip("every client has the same address here: see tests/hostile/wire.py")
+        raise Elsewhere("every client has the same address here: see tests/hostile/wire.py")
     return found
 
 
@@ -197,7 +198,8 @@ def resets_of_clients_that_wait_for_an_answer(world):
     tasks = []
     for _ in range(4):
         connection = world.target.connect()
-        connection.send(world.target.post(call("SendMessage", message("watch temperature for 40 seconds every 1000 ms"))))
+        connection.send(world.target.post(call("SendMessage",
+                                               message("watch temperature for 40 seconds every 1000 ms"))))
         time.sleep(0.2)
         connection.reset()
     world.wait("readers", lambda: world.honest.status()["readers"]["used"], world.readers, 10)

@@ -6,13 +6,15 @@ import time
 
 from client import OTHER_TOKEN, TOKEN, Honest, call, message
 from crowds import other_addresses
-from world import Skip
+from world import Elsewhere, Skip
 
 GET_NOTHING = call("GetTask", {"id": "none"})
 # One wrong token for each way to be wrong; `guesses` adds those that look like the right one.
 STRANGE_CREDENTIALS = [
-    "Bearer", "Bearer ", "Bearer x", "bearer", "Basic", "Basic Og==", "Basic !!!!", "Basic bm9jb2xvbg==", "Basic " + 200 * "A",
-    "Digest username=x", "Negotiate YII=", "x", "Bearer " + 129 * "x", "Bearer " + 1000 * "x", "Bearer a b", "Bearer a,Bearer b",
+    "Bearer", "Bearer ", "Bearer x", "bearer", "Basic", "Basic Og==", "Basic !!!!", "Basic bm9jb2xvbg==",
+    "Basic " + 200 * "A",
+    "Digest username=x", "Negotiate YII=", "x", "Bearer " + 129 * "x", "Bearer " + 1000 * "x", "Bearer a b",
+    "Bearer a,Bearer b",
     "Basic " + base64.b64encode(b"\xff\xfe:\x00").decode(), "Bearer null", "Bearer undefined", "Bearer \t",
 ]
 
@@ -20,8 +22,10 @@ STRANGE_CREDENTIALS = [
 def guesses():
     """Tokens that are almost the right one."""
     right = TOKEN
-    return [right[:-1], right + "x", right[1:], right.swapcase(), right + " " + right, right[::-1], f'"{right}"', f"{right},", f"x{right}",
-            right[:-1] + ("a" if right[-1] != "a" else "b"), f"{right}%00", base64.b64encode(right.encode()).decode(), f"{right}={right}"]
+    return [right[:-1], right + "x", right[1:], right.swapcase(), right + " " + right, right[::-1], f'"{right}"',
+            f"{right},", f"x{right}",
+            right[:-1] + ("a" if right[-1] != "a" else "b"), f"{right}%00", base64.b64encode(right.encode()).decode(),
+            f"{right}={right}"]
 
 
 def assert_unknown(answer, what):
@@ -37,11 +41,15 @@ def assert_unknown(answer, what):
 
 def without_a_token_nobody_comes_in(world):
     world.need_token()
-    for method, params in [("SendMessage", message("read temperature")), ("SendStreamingMessage", message("read temperature")),
+    for method, params in [("SendMessage", message("read temperature")),
+                           ("SendStreamingMessage", message("read temperature")),
                            ("GetTask", {"id": world.live[0]}), ("ListTasks", {}), ("CancelTask", {"id": world.live[0]}),
-                           ("SubscribeToTask", {"id": world.live[0]}), ("GetExtendedAgentCard", {}), ("message/send", {}),
-                           ("message/stream", {}), ("tasks/get", {"id": world.live[0]}), ("tasks/send", {}), ("tasks/sendSubscribe", {}),
-                           ("tasks/cancel", {"id": world.live[0]}), ("agent/getAuthenticatedExtendedCard", {}), ("nothing", {})]:
+                           ("SubscribeToTask", {"id": world.live[0]}), ("GetExtendedAgentCard", {}),
+                           ("message/send", {}),
+                           ("message/stream", {}), ("tasks/get", {"id": world.live[0]}), ("tasks/send", {}),
+                           ("tasks/sendSubscribe", {}),
+                           ("tasks/cancel", {"id": world.live[0]}), ("agent/getAuthenticatedExtendedCard", {}),
+                           ("nothing", {})]:
         assert_unknown(world.ask_once(world.target.post(call(method, params), token="")), method)
     for path in ["/status", "/agent/authenticatedExtendedCard"]:
         assert_unknown(world.ask_once(world.target.get(path, token=""), method="GET"), path)
@@ -62,12 +70,19 @@ def wrong_tokens_are_no_tokens(world):
         request = world.target.post(GET_NOTHING, token="", fields=[f"Authorization: {value}"])
         assert_unknown(world.ask_once(request), value[:20])
     for value in [*guesses(), "", " ", "x"]:
-        assert_unknown(world.ask_once(world.target.post(GET_NOTHING, token="", fields=[f"X-API-Key: {value}"])), "X-API-Key")
-    for fields in [["Cookie: token=T"], ["X-Token: T"], ["Proxy-Authorization: Bearer T"], ["Authorization: T"], ["Authorization: Token T"],
-                   ["X-Authorization: Bearer T"], ["authorization : Bearer T"]]:
-        answer = world.ask_once(world.target.post(GET_NOTHING, token="", fields=[field.replace("T", TOKEN) if field.endswith("T") else field
-                                                                           for field in fields]))
-        assert answer.status in (400, 401, 429), f"{fields}: {answer}"
+        assert_unknown(world.ask_once(world.target.post(GET_NOTHING, token="", fields=[f"X-API-Key: {value}"])),
+                       "X-API-Key")
+    for field in [f"Cookie: token={TOKEN}", f"X-Token: {TOKEN}", f"Proxy-Authorization: Bearer {TOKEN}",
+                  f"Authorization: {TOKEN}", f"Authorization: Token {TOKEN}", f"X-Authorization: Bearer {TOKEN}",
+                  f"authorization : Bearer {TOKEN}", basic("other", TOKEN), basic("", TOKEN), basic("owner", ""),
+                  basic(TOKEN, ""), basic("owner:owner", TOKEN), basic("owner", TOKEN + "\n")]:
+        answer = world.ask_once(world.target.post(GET_NOTHING, token="", fields=[field]))
+        assert answer.status in (400, 401, 429), f"{field.replace(TOKEN, '...')}: {answer}"
+
+
+def basic(name, token):
+    """The header of HTTP Basic."""
+    return "Authorization: Basic " + base64.b64encode(f"{name}:{token}".encode()).decode()
 
 
 def two_credentials_are_not_a_choice(world):
@@ -81,8 +96,9 @@ def two_credentials_are_not_a_choice(world):
 
 def every_scheme_lets_the_right_one_in(world):
     world.need_token()
-    for fields in [[f"Authorization: Bearer {TOKEN}"], [f"authorization: bearer {TOKEN}"], [f"AUTHORIZATION: BEARER {TOKEN}"],
-                   [f"X-API-Key: {TOKEN}"], [f"x-api-key:{TOKEN}"]]:
+    for fields in [[f"Authorization: Bearer {TOKEN}"], [f"authorization: bearer {TOKEN}"],
+                   [f"AUTHORIZATION: BEARER {TOKEN}"],
+                   [f"X-API-Key: {TOKEN}"], [f"x-api-key:{TOKEN}"], [basic("owner", TOKEN)]]:
         answer = world.ask(world.target.post(GET_NOTHING, token="", fields=fields))
         assert answer.status == 200 and answer.code() == -32001, answer
 
@@ -95,7 +111,8 @@ def credentials_in_a_target_do_not_count(world):
             assert answer.status in (400, 401, 414, 429), f"{name}: {answer}"
     answer = world.ask_once(world.target.get(f"/status?access_token={TOKEN}", token=""), method="GET")
     assert answer.status in (400, 401, 414, 429), answer
-    answer = world.ask_once(world.target.post(GET_NOTHING, token="", path=f"http://owner:{TOKEN}@{world.target.authority}/"))
+    answer = world.ask_once(world.target.post(GET_NOTHING, token="",
+                                              path=f"http://owner:{TOKEN}@{world.target.authority}/"))
     assert answer.status in (400, 401, 404, 421, 429), answer
 
 
@@ -120,38 +137,40 @@ def guessing_locks_nobody_out(world):
 def strangers_are_slowed_down(world):
     world.need_token()
     if world.kind == "host":
-        raise Skip("a laptop takes more than we can ask")
-    answers = [world.ask_once(world.target.post(GET_NOTHING, token="")) for _ in range(300)]
+        raise Elsewhere("a laptop takes more than we can ask")
+    answers = [world.ask_once(world.target.post(GET_NOTHING, token="")) for _ in range(800)]
     late = [answer for answer in answers if answer.status == 429]
     assert late and all(answer.field("retry-after") for answer in late), [answer.status for answer in answers][-5:]
     assert all(answer.status in (401, 429) for answer in answers)
     # Another address is another stranger.
     try:
         _, other = other_addresses(world)
-    except Skip:
+    except Elsewhere:
         return
     with world.target.connect(other) as connection:
         assert connection.send(world.target.post(GET_NOTHING, token="")).answer().status == 401
 
 
 def who_asks_too_often_is_told_when(world):
-    """A principal beyond its rate hears of it in its dialect and in HTTP 200, or its client would not show it the error."""
+    """A principal beyond its rate hears of it in its dialect and in HTTP 200: real clients drop the body of others."""
     world.need_token()
     if world.kind == "host":
-        raise Skip("a laptop takes more than we can ask")
-    time.sleep(4)
+        raise Elsewhere("a laptop takes more than we can ask")
     calls = [("GetTask", {"id": "none"}), ("message/send", {}), ("tasks/send", {})]
-    told = {}
-    with world.target.connect() as connection:
-        for number in range(700):
-            method, params = calls[number % 3]
-            answer = connection.send(world.target.post(call(method, params, number))).answer()
-            assert answer.status == 200 and answer.json()["id"] == number, answer
-            if answer.field("retry-after"):
-                told[method] = answer.code()
-            if answer.is_last():
-                connection.close()
-                connection = world.target.connect()
+    told, number = {}, 0
+    begun, connection = time.monotonic(), world.target.connect()
+    while len(told) < 3 and time.monotonic() - begun < 30:
+        number += 1
+        method, params = calls[number % 3]
+        answer = connection.send(world.target.post(call(method, params, number))).answer()
+        assert answer.status == 200 and answer.json()["id"] == number, answer
+        if answer.field("retry-after"):
+            told[method] = answer.code()
+        if answer.is_last():
+            connection.close()
+            connection = world.target.connect()
+    connection.close()
+    print(f"   {number} calls in {time.monotonic() - begun:.1f} s", flush=True)
     assert len(told) == 3 and all(code not in (-32001, -32602, -32603) for code in told.values()), told
     time.sleep(3)
 
@@ -178,20 +197,32 @@ def more_streams_than_one_may_have(world):
 
 def names_in_host(world):
     here, port = world.target.host, world.target.port
-    for host in [world.target.authority, f"{here}:{port}", "localhost", f"localhost:{port}", "127.0.0.1", "[::1]", f"[::1]:{port}", "LOCALHOST"]:
+    for host in [world.target.authority, f"{here}:{port}", "localhost", f"localhost:{port}", "127.0.0.1", "[::1]",
+                 f"[::1]:{port}", "LOCALHOST"]:
         answer = world.ask(world.target.post(GET_NOTHING, host=host))
         assert answer.status == 200, f"{host}: {answer}"
-    for host in ["evil.example", f"evil.example:{port}", f"{here}.evil.example", f"localhost.evil.example:{port}", "evil-localhost", "localhostevil",
-                 f"{here}.", f"{here}.:{port}", "2130706433", "0x7f000001", "127.1", "0177.0.0.1", "127.0.0.1.nip.io", "xn--nxasmq6b", "a.b.c",
-                 "mote", "256.256.256.256", "1.2.3", "1.2.3.4.5", "*", "-", "_", "localhost.localdomain", "local", "127.0.0.01"]:
-        for request, method in [(world.target.post(GET_NOTHING, host=host), "POST"), (world.target.get("/status", host=host), "GET")]:
+    for host in ["evil.example", f"evil.example:{port}", f"{here}.evil.example", f"localhost.evil.example:{port}",
+                 "evil-localhost", "localhostevil", "0x7f000001.example", "127.0.0.1.nip.io", "xn--nxasmq6b", "a.b.c",
+                 "mote",
+                 "*", "-", "_", "localhost.localdomain", "local", "localhost..", "evil.example."]:
+        for request, method in [(world.target.post(GET_NOTHING, host=host), "POST"),
+                                (world.target.get("/status", host=host), "GET")]:
             answer = world.ask(request, method=method)
             assert answer.status in (421, 400), f"{host}: {answer}"
             if host in ("evil.example", "a.b.c"):
                 assert answer.status == 421 and answer.json()["error"], f"{host}: {answer}"
-    for host in ["", " ", ":80", "localhost:", "localhost:+80", "localhost:99999", "localhost:80:80", "a@localhost", f"evil.example@{here}",
-                 f"{here}@evil.example", f"{here}:{port}@evil.example", "localhost/", "localhost#", "localhost?", "[::1", "::1", "[]", "[::1]x", "[::1%25lo]",
-                 "[v1.a]", "localhost,evil.example", "localhost evil.example", "http://localhost", "localhost\\", "\"localhost\"", "localhost\t",
+    # No browser takes what ends in a number for a name, and a dot at the end changes nothing: these may come in or not.
+    for host in [f"{here}.", f"{here}.:{port}", "localhost.", "2130706433", "0x7f000001", "127.1", "0177.0.0.1",
+                 "127.0.0.01",
+                 "256.256.256.256", "1.2.3", "1.2.3.4.5"]:
+        answer = world.ask(world.target.post(GET_NOTHING, host=host))
+        assert answer.status in (200, 400, 421), f"{host}: {answer}"
+    for host in ["", " ", ":80", "localhost:", "localhost:+80", "localhost:99999", "localhost:80:80", "a@localhost",
+                 f"evil.example@{here}",
+                 f"{here}@evil.example", f"{here}:{port}@evil.example", "localhost/", "localhost#", "localhost?",
+                 "[::1", "::1", "[]", "[::1]x", "[::1%25lo]",
+                 "[v1.a]", "localhost,evil.example", "localhost evil.example", "http://localhost", "localhost\\",
+                 "\"localhost\"", "localhost\t",
                  "[::ffff:127.0.0.1]evil", "\u0131ocalhost", "loc%61lhost"]:
         head = world.target.head(length=len(json.dumps(GET_NOTHING)), host=False, fields=[f"Host: {host}"])
         answer = world.ask(head + json.dumps(GET_NOTHING).encode())
@@ -204,7 +235,8 @@ def names_in_host(world):
     assert world.ask(evil).status == 400
     assert world.ask(world.target.head(length=len(body), host=False) + body).status == 400
     # What a proxy says about the name is not what we go by.
-    answer = world.ask(world.target.post(GET_NOTHING, host="evil.example", fields=[f"X-Forwarded-Host: {here}", f"Forwarded: host={here}"]))
+    answer = world.ask(world.target.post(GET_NOTHING, host="evil.example",
+                                         fields=[f"X-Forwarded-Host: {here}", f"Forwarded: host={here}"]))
     assert answer.status == 421, answer
 
 
@@ -213,12 +245,17 @@ def origins(world):
     port = world.target.port
     answer = world.ask(world.target.post(GET_NOTHING, fields=[f"Origin: {own}"]))
     assert answer.status == 200, answer
-    for origin in ["http://evil.example", "null", "https://evil.example", f"{own}.evil.example", f"http://evil.example.{world.target.host}",
-                   f"http://evil{world.target.host}", f"http://{world.target.host}:{port + 1}", f"http://{world.target.host}:1",
-                   "file://", "chrome-extension://abcdef", f"{own}/", f"{own}@evil.example", f"http://evil.example/{world.target.authority}", f"{own},http://evil.example",
-                   f"http://evil.example {own}", "http://", "x", "*", "http://localhost.evil.example", f"{own}\\.evil.example", f"ws://{world.target.authority}",
-                   f"http://{world.target.authority}#", "data:", f"{own} ", "about:blank", "http://[::1].evil.example", f"{own}:80:80"]:
-        for request in [world.target.post(GET_NOTHING, fields=[f"Origin: {origin}"]), world.target.post(GET_NOTHING, fields=[f"oRIGIN: {origin}"])]:
+    for origin in ["http://evil.example", "null", "https://evil.example", f"{own}.evil.example",
+                   f"http://evil.example.{world.target.host}",
+                   f"http://evil{world.target.host}", f"http://{world.target.host}:{port + 1}",
+                   f"http://{world.target.host}:1", "file://", "chrome-extension://abcdef", f"{own}/",
+                   f"{own}@evil.example", f"http://evil.example/{world.target.authority}", f"{own},http://evil.example",
+                   f"http://evil.example {own}", "http://", "x", "*", "http://localhost.evil.example",
+                   f"{own}\\.evil.example", f"ws://{world.target.authority}",
+                   f"http://{world.target.authority}#", "data:", f"{own} ", "about:blank", "http://[::1].evil.example",
+                   f"{own}:80:80"]:
+        for request in [world.target.post(GET_NOTHING, fields=[f"Origin: {origin}"]),
+                        world.target.post(GET_NOTHING, fields=[f"oRIGIN: {origin}"])]:
             answer = world.ask(request)
             is_space = origin == f"{own} "
             assert answer.status in ((403, 400, 200) if is_space else (403, 400)), f"{origin}: {answer}"
@@ -228,8 +265,8 @@ def origins(world):
         for path in ["/status", "/.well-known/agent-card.json"]:
             answer = world.ask(world.target.get(path, fields=[f"Origin: {origin}"]), method="GET")
             assert_no_cors(answer)
-        preflight = world.target.head("OPTIONS", "/", fields=[f"Origin: {origin}", "Access-Control-Request-Method: POST",
-                                                              "Access-Control-Request-Headers: content-type, authorization"])
+        wanted = ["Access-Control-Request-Method: POST", "Access-Control-Request-Headers: content-type, authorization"]
+        preflight = world.target.head("OPTIONS", "/", fields=[f"Origin: {origin}", *wanted])
         answer = world.ask(preflight, method="OPTIONS")
         assert answer.status in (200, 204, 400, 401, 403), f"{origin}: {answer}"
         assert_no_cors(answer)
@@ -246,10 +283,13 @@ def assert_no_cors(answer):
 
 def kinds_of_body(world):
     body = json.dumps(GET_NOTHING).encode()
-    for kind in ["application/json", "Application/JSON", "application/json; charset=utf-8", "application/json;charset=UTF-8", "application/a2a+json"]:
+    for kind in ["application/json", "Application/JSON", "application/json; charset=utf-8",
+                 "application/json;charset=UTF-8", "application/a2a+json"]:
         assert world.ask(world.target.post(body, content_type=kind)).status == 200, kind
-    for kind in [None, "text/plain", "text/plain; application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonx",
-                 "application/json-patch", "xapplication/json", "text/json", "application/xml", "*/*", "json", "application/", ";application/json",
+    for kind in [None, "text/plain", "text/plain; application/json", "application/x-www-form-urlencoded",
+                 "multipart/form-data; boundary=x", "application/jsonx",
+                 "application/json-patch", "xapplication/json", "text/json", "application/xml", "*/*", "json",
+                 "application/", ";application/json",
                  "text/plain, application/json", "\"application/json\""]:
         answer = world.ask(world.target.post(body, content_type=kind))
         assert answer.status == 415 and answer.code() == -32005, f"{kind}: {answer}"
@@ -280,24 +320,34 @@ def foreign_tasks_look_like_missing_ones(world):
             "cancel in 0.3": lambda task, _: call("tasks/cancel", {"id": task}),
             "resubscribe": lambda task, _: call("tasks/resubscribe", {"id": task}),
             "follow up": lambda task, _: call("SendMessage", message("50", taskId=task)),
-            "follow up in its context": lambda task, context: call("SendMessage", message("50", taskId=task, contextId=context)),
-            "follow up in 0.3": lambda task, _: call("message/send", {"message": {"kind": "message", "messageId": "m", "role": "user", "taskId": task,
-                                                                                "parts": [{"kind": "text", "text": "50"}]}}),
+            "follow up in its context": lambda task, context: call("SendMessage",
+                                                                   message("50", taskId=task, contextId=context)),
+            "follow up in 0.3": lambda task, _: call("message/send",
+                                                     {"message": {"kind": "message", "messageId": "m", "role": "user",
+                                                                  "taskId": task,
+                                                                                "parts": [{"kind": "text",
+                                                                                           "text": "50"}]}}),
             "stream a follow up": lambda task, _: call("SendStreamingMessage", message("50", taskId=task)),
             "list its context": lambda _, context: call("ListTasks", {"contextId": context}),
-            "push": lambda task, _: call("CreateTaskPushNotificationConfig", {"taskId": task, "config": {"url": "http://127.0.0.1/"}}),
+            "push": lambda task, _: call("CreateTaskPushNotificationConfig",
+                                         {"taskId": task, "config": {"url": "http://127.0.0.1/"}}),
             "pushed": lambda task, _: call("GetTaskPushNotificationConfig", {"taskId": task, "id": "x"}),
-            "push in 0.3": lambda task, _: call("tasks/pushNotificationConfig/set", {"taskId": task, "pushNotificationConfig": {"url": "http://127.0.0.1/"}}),
+            "push in 0.3": lambda task, _: call("tasks/pushNotificationConfig/set",
+                                                {"taskId": task,
+                                                 "pushNotificationConfig": {"url": "http://127.0.0.1/"}}),
             "push in 0.1": lambda task, _: call("tasks/pushNotification/get", {"id": task}),
         }.items():
             foreign = world.ask(world.target.post(make(task_id, context), token=OTHER_TOKEN))
             nothing = world.ask(world.target.post(make(missing, missing), token=OTHER_TOKEN))
             plain = lambda answer: (answer.status, [field for field in answer.fields if field[0] != "content-length"],
-                                    answer.body.replace(task_id.encode(), missing.encode()).replace(context.encode(), missing.encode()))
+                                    answer.body.replace(task_id.encode(), missing.encode()).replace(context.encode(),
+                                                                                                    missing.encode()))
             assert plain(foreign) == plain(nothing), f"{name}: {foreign} is not {nothing}"
-    for params in [message("again", referenceTaskIds=[world.finished]), message("again", contextId=world.honest.task(world.finished)["contextId"])]:
+    for params in [message("again", referenceTaskIds=[world.finished]),
+                   message("again", contextId=world.honest.task(world.finished)["contextId"])]:
         answer = world.ask(world.target.post(call("SendMessage", params), token=OTHER_TOKEN))
-        assert "value" not in answer.body.decode() or answer.json()["result"].get("message"), f"it knows what we asked for: {answer}"
+        is_reading = "value" in answer.body.decode() and not answer.json()["result"].get("message")
+        assert not is_reading, f"it knows what we asked for: {answer}"
 
 
 foreign_tasks_look_like_missing_ones.evicts = True
@@ -321,7 +371,8 @@ nobody_is_listed_to_others.evicts = True
 def the_same_id_of_two_callers_is_two_tasks(world):
     """In A2A 0.1 callers name their tasks: nobody finds out, or spoils, what another one called the same."""
     need_other(world)
-    params = {"id": "our-task", "message": {"role": "user", "parts": [{"type": "text", "text": "alert when temperature above 3000"}]}}
+    params = {"id": "our-task", "message": {"role": "user", "parts": [{"type": "text",
+                                                                       "text": "alert when temperature above 3000"}]}}
     # Followed, as there is no other way not to wait for it in this dialect.
     with world.target.connect() as connection:
         connection.send(world.target.post(call("tasks/sendSubscribe", params)))
@@ -357,7 +408,8 @@ def who_may_only_look_does_not_act(world):
         state = answer.json()["result"]["task"]["status"]["state"]
         assert state == "TASK_STATE_AUTH_REQUIRED", f"{credential!r}: {state}"
         # Whatever was shown is not kept: neither the right ones nor the wrong ones.
-        kept = world.ask(world.target.post(call("GetTask", {"id": asked["id"], "historyLength": 50}), token=OTHER_TOKEN))
+        kept = world.ask(world.target.post(call("GetTask", {"id": asked["id"], "historyLength": 50}),
+                                           token=OTHER_TOKEN))
         for secret in [OTHER_TOKEN, "wrong-wrong-wrong-wrong"]:
             assert secret.encode() not in kept.body, f"a credential is kept: {kept}"
     params["message"]["parts"] = [{"data": {"credential": TOKEN}}]

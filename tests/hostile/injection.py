@@ -1,5 +1,5 @@
-"""Text that wants to be more than text: line ends, control characters and the words of protocols, in everything that comes
-back. It must come back as it was sent, and never become a header, an event, or a line of the log."""
+"""Text that wants to be more than text: line ends, control characters and the words of protocols, in everything that
+comes back. It must come back as it was sent, and never become a header, an event, or a line of the log."""
 
 import json
 
@@ -124,7 +124,8 @@ def in_ids_that_clients_choose(world):
     """In A2A 0.1 the client names its task, and the session."""
     for name, text in TEXTS.items():
         params = {"id": text, "sessionId": text, "metadata": {text: text},
-                  "message": {"role": "user", "parts": [{"type": "text", "text": "read temperature"}], "metadata": {text: text}}}
+                  "message": {"role": "user", "parts": [{"type": "text", "text": "read temperature"}],
+                              "metadata": {text: text}}}
         document = answered(world, call("tasks/send", params, text)).json()
         if "error" in document:
             assert document["error"]["code"] == -32602, f"{name}: {document}"
@@ -163,7 +164,8 @@ def in_headers(world):
     body = call("GetTask", {"id": "none"})
     for value in ["1.0\t2", "\xff\xfe", "'\"<>&", 400 * "x", "../../etc/passwd", "%0d%0aX: INJECTED", "1.0, 0.3", "-1",
                   "99999999999999999999", "a,b,,;=", "\u2028".encode().decode("latin-1"), "{}", "%00"]:
-        for name in ["A2A-Version", "A2A-Extensions", "X-A2A-Extensions", "Last-Event-ID", "Accept", "User-Agent", "Cookie",
+        for name in ["A2A-Version", "A2A-Extensions", "X-A2A-Extensions", "Last-Event-ID", "Accept", "User-Agent",
+                     "Cookie",
                      "X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "If-None-Match", "If-Modified-Since", "Range",
                      "Content-Encoding", "Accept-Encoding", "Connection"]:
             head = f"{name}: {value}".encode("latin-1").decode("utf-8", "surrogateescape")
@@ -173,13 +175,16 @@ def in_headers(world):
         card = clean(world.ask(world.target.get("/.well-known/agent-card.json", fields=[head]), method="GET"))
         assert card.status == 200, card
     for name in ["X-Forwarded-Host", "Forwarded", "X-Original-URL", "X-Rewrite-URL", "X-HTTP-Method-Override"]:
-        card = world.ask(world.target.get("/.well-known/agent-card.json", fields=[f"{name}: {MARK}.example"]), method="GET")
+        card = world.ask(world.target.get("/.well-known/agent-card.json", fields=[f"{name}: {MARK}.example"]),
+                         method="GET")
         assert card.status == 200 and MARK.encode() not in card.body, card
 
 
 def in_paths(world):
-    for path in [f"/{MARK}", f"/%0d%0a{MARK}:%201", f"/?x=%0d%0a{MARK}", f"/status?{MARK}", f"/a2a?A2A-Version=%0d%0a{MARK}",
-                 f"/.well-known/agent-card.json?{MARK}=%00", f"/..%2f{MARK}", f"/{MARK}%ff%fe", f"/<b>{MARK}", f"/;{MARK}"]:
+    for path in [f"/{MARK}", f"/%0d%0a{MARK}:%201", f"/?x=%0d%0a{MARK}", f"/status?{MARK}",
+                 f"/a2a?A2A-Version=%0d%0a{MARK}",
+                 f"/.well-known/agent-card.json?{MARK}=%00", f"/..%2f{MARK}", f"/{MARK}%ff%fe", f"/<b>{MARK}",
+                 f"/;{MARK}"]:
         for method in ["GET", "POST"]:
             body = json.dumps(call("GetTask", {"id": "none"})).encode()
             request = world.target.get(path) if method == "GET" else world.target.post(body, path=path)
@@ -207,7 +212,8 @@ def no_line_of_the_log_is_a_clients(world):
             for start in [MARK, f"data: {MARK}", f"id: {MARK}", f"event: {MARK}"]:
                 if piece.startswith(start):
                     raise Broken(f"a client has written a line of the log: {line!r}")
-        if any(ord(letter) < 0x20 and letter not in "\t\x1b" for letter in line) or "\x1b]0;" in line or "\x1b[2J" in line:
+        has_control = any(ord(letter) < 0x20 and letter not in "\t\x1b" for letter in line)
+        if has_control or "\x1b]0;" in line or "\x1b[2J" in line:
             raise Broken(f"control characters in the log: {line!r}")
     if TOKEN:
         # A board shows its first token once.

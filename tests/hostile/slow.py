@@ -1,5 +1,6 @@
 """Clients that take their time: the device waits for as long as it says, and not for longer."""
 
+import functools
 import threading
 import time
 
@@ -117,9 +118,6 @@ def a_reader_that_stops_reading_a_stream_is_cut_off(world):
         world.cancel(task_id)
 
 
-a_reader_that_stops_reading_a_stream_is_cut_off.evicts = True
-
-
 def a_stream_whose_client_hung_up_gives_its_place_back(world):
     connection = world.honest.stream("watch temperature every 50 ms for 60 seconds")
     _, first = next(connection.events())
@@ -176,40 +174,73 @@ def a_document_that_nobody_reads_is_given_up(world):
         assert connection.is_ended(5), "it still waits for its reader"
 
 
-def many_slow_ones_at_once(world):
-    """As many as there are connections, all but one: the last one serves everybody else."""
-    count = min(world.connections, 8) - 1
+def at_once(*functions):
+    """Does several slow things at the same time: each waits for a deadline of the device."""
     failures = []
 
-    def slow_one(number):
+    def one(function):
         try:
-            drip(world, world.target.get("/" + 200 * "x"), world.times["head"], [408])
+            function()
         except (AssertionError, OSError) as error:
-            failures.append(f"{number}: {error!r}")
+            failures.append(f"{error!r}")
 
-    threads = [threading.Thread(target=slow_one, args=[number]) for number in range(count)]
+    threads = [threading.Thread(target=one, args=[function]) for function in functions]
     for thread in threads:
         thread.start()
-    time.sleep(0.5)
-    while any(thread.is_alive() for thread in threads):
-        took = world.timed()
-        assert took < world.bound, took
-        time.sleep(0.2)
+    for thread in threads:
+        thread.join()
     assert not failures, failures
 
 
+def slow_heads_and_bodies(world):
+    at_once(*(functools.partial(each, world) for each in [
+        a_slow_head_gets_408, a_slow_body_behind_its_head_gets_408,
+        an_expectation_is_not_waited_for_beyond_the_deadline]))
+
+
+def silence_and_a_slow_large_body(world):
+    at_once(*(functools.partial(each, world) for each in [
+        a_silent_connection_is_closed, an_idle_connection_is_closed, a_slow_large_body_gets_408]))
+
+
+def readers_that_stop_reading_are_cut_off(world):
+    at_once(*(functools.partial(each, world) for each in [
+        a_reader_that_stops_reading_a_stream_is_cut_off, a_document_that_nobody_reads_is_given_up]))
+
+
+readers_that_stop_reading_are_cut_off.evicts = True
+
+
+def many_slow_ones_at_once(world):
+    """As many as one may have, all but one: the last one serves everybody else."""
+    done = threading.Event()
+
+    def others():
+        time.sleep(0.5)
+        while not done.is_set():
+            took = world.timed()
+            assert took < world.bound, took
+            time.sleep(0.2)
+
+    def slow_one():
+        drip(world, world.target.get("/" + 200 * "x"), world.times["head"], [408])
+
+    def slow_ones():
+        try:
+            at_once(*([slow_one] * (min(world.connections, 8) - 1)))
+        finally:
+            done.set()
+
+    at_once(slow_ones, others)
+
+
 CASES = [
-    a_slow_head_gets_408,
-    a_slow_body_behind_its_head_gets_408,
-    a_slow_large_body_gets_408,
+    slow_heads_and_bodies,
+    silence_and_a_slow_large_body,
+    readers_that_stop_reading_are_cut_off,
     while_a_large_body_dawdles_small_ones_are_served,
-    a_silent_connection_is_closed,
-    an_idle_connection_is_closed,
-    an_expectation_is_not_waited_for_beyond_the_deadline,
-    a_reader_that_stops_reading_a_stream_is_cut_off,
     a_stream_whose_client_hung_up_gives_its_place_back,
     a_quiet_stream_lives_and_its_client_may_vanish,
     a_document_read_byte_by_byte_comes_whole,
-    a_document_that_nobody_reads_is_given_up,
     many_slow_ones_at_once,
 ]

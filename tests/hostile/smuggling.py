@@ -1,5 +1,5 @@
-"""Requests whose end two readers could see in different places: there must be exactly as many answers as a strict reader
-sees requests, in their order, and none of them to a request that was hidden in another one."""
+"""Requests whose end two readers could see in different places: there must be exactly as many answers as a strict
+reader sees requests, in their order, and none of them to a request that was hidden in another one."""
 
 import json
 
@@ -78,7 +78,8 @@ def strange_lengths(world):
     first, hidden = body("first"), good(world, "hidden")
     for value in [
         f"+{len(first)}", f"-{len(first)}", "-0", f"0x{len(first):x}", f"{len(first):x}h", f"{len(first)}.0", "1e2",
-        f"{len(first)} 0", f"{len(first)};", f"'{len(first)}'", f'"{len(first)}"', "", " ", "abc", "NaN", "١٢".encode().decode("latin-1"),
+        f"{len(first)} 0", f"{len(first)};", f"'{len(first)}'", f'"{len(first)}"', "", " ", "abc", "NaN",
+        "١٢".encode().decode("latin-1"),
         f"{len(first)}\x0b", f"{len(first)}\x00", "\x0c5", "0 0", ",", "0,", "5 ,", "\xa05", f"{len(first)}_0",
     ]:
         check(world, f"Content-Length {value!r}", lines(world, f"Content-Length: {value}") + first + hidden, [400])
@@ -86,7 +87,8 @@ def strange_lengths(world):
                   f"{2**64 + len(first)}", f"{2**32 + len(first)}", str(world.body_max + 1)]:
         check(world, f"Content-Length {value}", lines(world, f"Content-Length: {value}") + first + hidden, [413])
     # Zeros in front are a number like any other to a strict reader; to a stricter one they are none.
-    for value in [f"0{len(first)}", f"0000000000{len(first)}", f"  {len(first)}", f"{len(first)} \t", f"\t{len(first)}"]:
+    for value in [f"0{len(first)}", f"0000000000{len(first)}", f"  {len(first)}", f"{len(first)} \t",
+                  f"\t{len(first)}"]:
         data = lines(world, f"Content-Length: {value}") + first + hidden
         check(world, f"Content-Length {value!r}", data, ["first", "hidden"], [400])
 
@@ -100,7 +102,8 @@ def transfer_codings(world):
         "Transfer-Encoding: chunked, identity", "Transfer-Encoding: identity", "Transfer-Encoding: gzip, chunked",
         "Transfer-Encoding: identity, chunked", "Transfer-Encoding: ", "Transfer-Encoding: chunked;q=1",
         "Transfer-Encoding:\tchunked", "Transfer-Encoding: \"chunked\"", "Transfer-Encoding: cow",
-        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", "Transfer-Encoding: x\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
+        "Transfer-Encoding: x\r\nTransfer-Encoding: chunked",
         "Transfer-Encoding: chunked\xa0", "Transfer-Encoding: ch\x80unked",
     ]:
         # Codings are not decoded here: what follows is nobody's.
@@ -115,7 +118,8 @@ def transfer_codings(world):
     ]:
         check(world, repr(field), lines(world, field, f"Content-Length: {len(first)}") + first + hidden, [400])
     # A name that only looks like it is another name: there is a body of that length, and the next request.
-    for field in ["Transfer_Encoding: chunked", "Transfer-Encoding-: chunked", "XTransfer-Encoding: chunked", "TE: chunked",
+    for field in ["Transfer_Encoding: chunked", "Transfer-Encoding-: chunked", "XTransfer-Encoding: chunked",
+                  "TE: chunked",
                   "Content_Length: 0", "Content-Length-: 0", "Trailer: Content-Length"]:
         data = lines(world, field, f"Content-Length: {len(first)}") + first + hidden
         check(world, field, data, ["first", "hidden"], ends=False)
@@ -130,7 +134,8 @@ def strange_lines(world):
     check(world, "bare line feeds", lines(world, length, end="\n") + first + hidden, [400])
     check(world, "bare carriage returns", lines(world, length, end="\r") + first + hidden, [400])
     for name, field in {
-        "a folded line": "X: a\r\n b", "a folded line with a tab": "X: a\r\n\tb", "a first line that is folded": " X: a",
+        "a folded line": "X: a\r\n b", "a folded line with a tab": "X: a\r\n\tb",
+        "a first line that is folded": " X: a",
         "a space before the colon": "X : a", "no colon": "X", "no name": ": a", "a name with a space": "X Y: a",
         "a NUL in a name": "X\x00: a", "a NUL in a value": "X: a\x00b", "a bare CR in a value": "X: a\rb",
         "a bare LF in a value": "X: a\nb", "a delete": "X: \x7f", "an escape": "X: \x1b[2J", "a name of a colon": "::",
@@ -142,10 +147,12 @@ def strange_lines(world):
         check(world, name, lines(world, field, length) + first + hidden, ["first", "hidden"], ends=False)
     for start in ["POST  / HTTP/1.1", "POST /  HTTP/1.1", "POST\t/ HTTP/1.1", "POST / HTTP/1.1 ", " POST / HTTP/1.1",
                   "POST / http/1.1", "POST / HTTP/1.1x", "POST / HTTP/1.01", "POST / HTTP/1,1",
-                  "POST / HTTP 1.1", "POST / ", "POST", "POST / / HTTP/1.1", "P\x00ST / HTTP/1.1", "POST /\x00 HTTP/1.1",
+                  "POST / HTTP 1.1", "POST / ", "POST", "POST / / HTTP/1.1", "P\x00ST / HTTP/1.1",
+                  "POST /\x00 HTTP/1.1",
                   "POST /\xff HTTP/1.1", "POST /\x7f HTTP/1.1", "(POST) / HTTP/1.1", "\x16\x03\x01\x02\x00\x01\x00"]:
         check(world, repr(start), lines(world, length, start=start) + first + hidden, [400])
-    for start in ["POST / HTTP/2.0", "POST / HTTP/0.9", "POST / HTTP/3", "POST / HTTP/1.2", "POST / HTTP/9.9", "POST / HTTP/01.1"]:
+    for start in ["POST / HTTP/2.0", "POST / HTTP/0.9", "POST / HTTP/3", "POST / HTTP/1.2", "POST / HTTP/9.9",
+                  "POST / HTTP/01.1"]:
         check(world, start, lines(world, length, start=start) + first + hidden, [505], [400])
 
 
@@ -177,7 +184,8 @@ def bodies_where_none_belong(world):
         answers, _ = connection.send(head + smuggled + hidden).answers(QUIET_SECONDS)
         assert [answer.status for answer in answers] in ([200, 200], [200], [400]), answers
         assert "smuggled" not in str(seen(answers)), f"the body of a GET was taken for a request: {answers}"
-    for method, status in [("PUT", 405), ("DELETE", 405), ("PATCH", 405), ("TRACE", 405), ("get", 405), ("M-SEARCH", 405)]:
+    for method, status in [("PUT", 405), ("DELETE", 405), ("PATCH", 405), ("TRACE", 405), ("get", 405),
+                           ("M-SEARCH", 405)]:
         data = lines(world, f"Content-Length: {len(smuggled)}", start=f"{method} / HTTP/1.1") + smuggled + hidden
         check(world, method, data, [status, "hidden"], [status], [400], ends=False)
     # A POST that gives no length has no body: what follows is the next request, good or not.
@@ -218,7 +226,8 @@ def whole_urls_as_targets(world):
     length = f"Content-Length: {len(first)}"
     own = lines(world, length, start=f"POST http://{world.target.authority}/ HTTP/1.1")
     check(world, "our own", own + first + hidden, ["first", "hidden"], [400], ends=False)
-    for target in ["http://evil.example/", "http://evil.example@127.0.0.1/", "http://evil.example:80/", "//evil.example/",
+    for target in ["http://evil.example/", "http://evil.example@127.0.0.1/", "http://evil.example:80/",
+                   "//evil.example/",
                    "http:///", "http://", "ftp://evil.example/", "http://[::1]evil/", "/..//", "/%2e%2e/", "\\", "/\\",
                    "http:/", "https:evil", "?", "#", "/#/", "/a2a#x", "http://127.0.0.1\\@evil.example/"]:
         with world.target.connect() as connection:
@@ -226,7 +235,8 @@ def whole_urls_as_targets(world):
             answers, _ = connection.send(data).answers(QUIET_SECONDS)
             found = seen(answers)
             # Another host's request is not ours to answer; a path that is not there is not there.
-            assert found in ([400], [404], [404, "hidden"], [421], [421, "hidden"], [400, "hidden"]), f"{target}: {found}"
+            assert found in ([400], [404], [404, "hidden"], [421], [421, "hidden"],
+                             [400, "hidden"]), f"{target}: {found}"
 
 
 def requests_in_a_row_are_answered_in_a_row(world):

@@ -5,11 +5,11 @@
                           [--record FILE] COMMAND [ARGUMENT...]
     e.g. tests/hostile/wire.py --loss 2 tests/with-board.sh arm tests/hostile/soak.py
 
-Runs the command in a network namespace that ends with it. Inside there is one cable: the board at one end, this machine's
-TCP at the other, and this program in between, which loses, delays, repeats and reorders Ethernet frames as it is told.
-(The kernel's netem would do, where it is built in.) It also answers DHCP, before the cable gets bad, and makes the
-addresses 10.0.2.2 to 10.0.2.5, so that there can be clients with different ones. What gets through is recorded as a pcap
-file, where that is asked for. tests/emulate.sh finds all of it in
+Runs the command in a network namespace that ends with it. Inside there is one cable: the board at one end, this
+machine's TCP at the other, and this program in between, which loses, delays, repeats and reorders Ethernet frames as it
+is told. (The kernel's netem would do, where it is built in.) It also answers DHCP, before the cable gets bad, and makes
+the addresses 10.0.2.2 to 10.0.2.5, so that there can be clients with different ones. What gets through is recorded as a
+pcap file, where that is asked for. tests/emulate.sh finds all of it in
 MOTE_NETDEV and MOTE_BOARD_URL. Standard library only; ends with the status of the command, or 77 where there may be no
 namespace.
 """
@@ -187,7 +187,8 @@ def enter():
     if subprocess.run([*way, "true"], check=False).returncode != 0:
         print("there may be no network namespace here: be root")
         sys.exit(77)
-    os.execvpe(way[0], [*way, sys.executable, os.path.abspath(__file__), *sys.argv[1:]], dict(os.environ, **{INSIDE: "1"}))
+    os.execvpe(way[0], [*way, sys.executable, os.path.abspath(__file__), *sys.argv[1:]],
+               dict(os.environ, **{INSIDE: "1"}))
 
 
 def main():

@@ -20,7 +20,11 @@ COUNTED_CONNECTIONS = 16
 
 
 class Skip(Exception):
-    """The case cannot be run here, and why."""
+    """The case cannot be run because something was not given to us, and what."""
+
+
+class Elsewhere(Exception):
+    """The case is about something that there is not here, and what."""
 
 
 class World:
@@ -39,8 +43,8 @@ class World:
         self.prepare()
 
     def prepare(self):
-        """Makes the tasks that must survive everything: two that work, one that asks. A finished one may have to go when
-        the table is full, so there is a new one before each case."""
+        """Makes the tasks that must survive everything: two that work, one that asks. A finished one may have to go
+        when the table is full, so there is a new one before each case."""
         for text in ["alert when temperature above 1000", "alert when temperature below -300"]:
             self.live.append(self.honest.send(text, is_long=True)["id"])
         self.live.append(self.honest.send("calibrate temperature")["id"])

@@ -2,7 +2,7 @@
 """What the emulated Arm board needs when it works.
 
     tests/size/emulated.py                 counts instructions, bytes per connection, and requests per second
-    tests/size/emulated.py BASE_URL        after a suite has run there: how deep the stack has been
+    tests/size/emulated.py BASE_URL        after a suite has run there: how deep the stack has been; with MOTE_TOKEN
 
 Fails where ceilings.txt beside this file allows less. Requests per second are shown and have no ceiling: the machine that
 emulates is noisy, and faster or slower than any real board.
@@ -10,6 +10,7 @@ emulates is noisy, and faster or slower than any real board.
 
 import http.client
 import json
+import os
 import sys
 import time
 import urllib.request
@@ -51,15 +52,18 @@ def judge(numbers):
 
 
 def stack(url):
-    with urllib.request.urlopen(url + "/status", timeout=30) as answer:
+    token = os.environ.get("MOTE_TOKEN")
+    request = urllib.request.Request(url + "/status", headers={"Authorization": f"Bearer {token}"} if token else {})
+    with urllib.request.urlopen(request, timeout=30) as answer:
         status = json.load(answer)
     measured = status["stackBytes"]
     words = f"bytes of stack at the deepest on {status['board']}, of {measured['all']}"
     return judge([("stack-bytes", words, measured["deepest"])])
 
 
-def send(connection):
-    connection.request("POST", "/", SEND, {"Content-Type": "application/json"})
+def send(board, connection):
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {board.token}"}
+    connection.request("POST", "/", SEND, headers)
     answer = connection.getresponse()
     body = json.load(answer)
     assert body["result"]["task"]["status"]["state"] == "TASK_STATE_COMPLETED", body
@@ -68,10 +72,10 @@ def send(connection):
 def count(board):
     """Instructions of a send, from the first byte that the network card has to the last that it sends."""
     connection = http.client.HTTPConnection("127.0.0.1", board.port, timeout=60)
-    send(connection)
+    send(board, connection)
     before = int(board.ask("trial count"))
     for _ in range(REQUESTS):
-        send(connection)
+        send(board, connection)
     return (int(board.ask("trial count")) - before) // REQUESTS
 
 
@@ -105,7 +109,7 @@ def rate(board, keep):
     for _ in range(REQUESTS):
         if connection is None or not keep:
             connection = http.client.HTTPConnection("127.0.0.1", board.port, timeout=60)
-        send(connection)
+        send(board, connection)
         if not keep:
             connection.close()
     return REQUESTS / (time.monotonic() - begun)

@@ -19,6 +19,7 @@ ROOT = Path(__file__).parent.parent.parent
 # Ours, and reached by bytes of a peer.
 LOOKED_AT = re.compile(r"(protocol-core/src/.*|firmware/src/(?:http/.*|app\.rs|status\.rs))$")
 
+OURS = re.compile(r"\b(protocol_core|firmware)::")
 STANDARD = re.compile(r"\blibrary/(core|alloc|std)/")
 
 # What panics, by its plain name.
@@ -27,15 +28,19 @@ PANICS = re.compile(
     r"|core::cell::panic_already.*)$"
 )
 
-# Ways to panic that stay: where, which, what the line says, and why no byte of a peer gets there.
+# Ways to panic that stay: where, which, what the line says (nothing where lines were merged), and why no byte of a peer
+# gets there.
 EXPLAINED = [
     ("", "panic_const_async_fn_resumed", "", "a future that is polled behind its end: only an executor could"),
+    ("http/mod.rs", "panic_fmt", "assert!", "buffers that are too small: the board lends them"),
+    ("http/body.rs", "slice_index_fail", None, "embedded-io's `read_exact`, which trusts the count of our own reader"),
     ("engine/wait.rs", "panic_bounds_check", "self.jobs[worker]", "a worker's number, which the firmware gives it"),
-    ("src/node.rs", "panic_already_borrowed", "borrow_mut()", "a borrow that outlives its call: nobody keeps one"),
+    ("src/node.rs", "panic_already", ".borrow", "a borrow that outlives its call: nobody keeps one"),
 ]
 
 # The same for libraries, where all of an image calls nothing but protocol-core: function, and why.
 LIBRARIES = [
+    ("<core_alone::", "the agent of that image, polled behind its end"),
     ("<heapless::vec::VecInner", "adds lengths of which it has just checked that they fit"),
     ("<core::str::pattern::CharSearcher", "looks at the bytes of the one character it looks for"),
 ]
@@ -65,7 +70,8 @@ def look(board, image):
         panic = functions[target].removeprefix("core::").removeprefix("panicking::")
         # What came in from the standard library belongs to who called it.
         name, path, line = next((frame for frame in frames if not STANDARD.search(frame[1])), frames[-1])
-        if ours := LOOKED_AT.search(path):
+        # Where lines were merged, the function says whose it is.
+        if (ours := LOOKED_AT.search(path)) and (line or OURS.search(name)):
             path = ours[1]
             found[f"{path}:{line} {name}: {panic}", explanation(path, line, panic)].add(at)
         elif board == ONLY_CORE and not PANICS.match(frames[-1][0]):
@@ -82,8 +88,10 @@ def look(board, image):
 def explanation(path, line, panic):
     lines = (ROOT / path).read_text().splitlines()
     text = lines[line - 1] if 0 < line <= len(lines) else ""
-    known = (why for file, which, says, why in EXPLAINED if path.endswith(file) and which in panic and says in text)
-    return next(known, None)
+    for file, which, says, why in EXPLAINED:
+        if path.endswith(file) and which in panic and (line == 0 if says is None else says in text):
+            return why
+    return None
 
 
 def run(*command, given=""):

@@ -158,6 +158,11 @@ enum Framing {
     Close,
 }
 
+/// The bytes of a buffer that are used.
+fn first(buffer: &[u8], used: usize) -> &[u8] {
+    buffer.get(..used).unwrap_or(buffer)
+}
+
 /// Sends an answer, all of it.
 ///
 /// # Errors
@@ -180,11 +185,11 @@ pub(super) async fn send<A: Source, W: BaseWrite>(
     match framing {
         _ if client == Client::Head => {}
         Framing::Bare => {}
-        Framing::Length(_) => link.write_all(&buffer[..used]).await.map_err(|_| Broken)?,
+        Framing::Length(_) => link.write_all(first(buffer, used)).await.map_err(|_| Broken)?,
         Framing::Chunked | Framing::Close => {
             let mut used = used;
             loop {
-                write_piece(link, &buffer[..used], framing).await.map_err(|_| Broken)?;
+                write_piece(link, first(buffer, used), framing).await.map_err(|_| Broken)?;
                 used = next(link, flow, reply, buffer).await?;
                 if used == 0 {
                     break;

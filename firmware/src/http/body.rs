@@ -41,7 +41,7 @@ impl<'s> Bodies<'s> {
     /// Shares these buffers.
     #[must_use]
     pub fn new(shelf: &'s [RefCell<&'s mut [u8]>]) -> Self {
-        let largest_bytes = shelf.iter().map(|room| room.borrow().len()).min().unwrap_or(0);
+        let largest_bytes = shelf.iter().map(|room| room.try_borrow().map_or(0, |room| room.len())).min().unwrap_or(0);
         Self { shelf, largest_bytes, waiting: [const { Cell::new(None) }; WAITING] }
     }
 
@@ -129,7 +129,7 @@ impl Deref for Body<'_, '_> {
     fn deref(&self) -> &[u8] {
         match self {
             Self::Here(bytes) => bytes,
-            Self::Leased { lease, bytes } => &lease.room[..*bytes],
+            Self::Leased { lease, bytes } => lease.room.get(..*bytes).unwrap_or_default(),
         }
     }
 }
@@ -160,7 +160,8 @@ impl<'r, 's> Body<'r, 's> {
         proceed().await;
         // picoserve's own deadline is the head's; this body has one of its own.
         let mut reader = body.reader().with_different_timeout_signal(pending::<()>());
-        match timer.run_with_timeout(limits.body, reader.read_exact(&mut lease.room[..bytes])).await {
+        let room = lease.room.get_mut(..bytes).unwrap_or_default();
+        match timer.run_with_timeout(limits.body, reader.read_exact(room)).await {
             Ok(Ok(())) => Ok(Self::Leased { lease, bytes }),
             Ok(Err(_)) => Err(Refusal::BodyEnded),
             Err(_) => Err(Refusal::BodySlow),

@@ -127,29 +127,31 @@ impl Gate {
     /// # Errors
     /// The number of bytes that may still pass, and the [`Refused`] request behind them.
     pub(super) fn pass(&mut self, bytes: &mut [u8]) -> Result<usize, (usize, Refused)> {
-        let mut read = 0;
-        let mut kept = 0;
-        while read < bytes.len() {
-            if let At::Body { left } = self.at {
-                let run = left.min(bytes.len() - read);
-                bytes.copy_within(read..read + run, kept);
-                read += run;
-                kept += run;
-                self.at = Self::body(left - run);
-                continue;
-            }
-            let byte = bytes[read];
-            let before = self.at;
-            match self.step(byte) {
-                Ok(At::Start) if before == At::Start => {}
-                Ok(next) => {
-                    self.at = next;
-                    bytes[kept] = byte;
-                    kept += 1;
+        let (mut read, mut kept) = (0usize, 0usize);
+        while let Some(&byte) = bytes.get(read) {
+            let run = match self.at {
+                At::Body { left } => {
+                    let run = left.min(bytes.len().saturating_sub(read));
+                    self.at = Self::body(left.saturating_sub(run));
+                    run
                 }
-                Err(verdict) => return Err((kept, self.refuse(verdict))),
+                before => {
+                    match self.step(byte) {
+                        Ok(At::Start) if before == At::Start => {
+                            read = read.saturating_add(1);
+                            continue;
+                        }
+                        Ok(next) => self.at = next,
+                        Err(verdict) => return Err((kept, self.refuse(verdict))),
+                    }
+                    1
+                }
+            };
+            if kept < read {
+                shift(bytes, read, kept, run);
             }
-            read += 1;
+            read = read.saturating_add(run);
+            kept = kept.saturating_add(run);
         }
         Ok(kept)
     }
@@ -218,7 +220,7 @@ impl Gate {
         if self.head_bytes == self.bounds.head_bytes {
             return Err(Verdict::HeadTooLarge);
         }
-        self.head_bytes += 1;
+        self.head_bytes = self.head_bytes.saturating_add(1);
         match self.at {
             At::Start | At::Body { .. } | At::Refused => Ok(self.at),
             At::Method => match byte {
@@ -235,10 +237,10 @@ impl Gate {
             },
             At::Target { bytes } => match byte {
                 b' ' if bytes > 0 => Ok(At::Version { bytes: 0 }),
-                // No target has a fragment: picoserve would take what is before it, others would not.
+                // A fragment is the client's own business: what is before it would be read as the whole.
                 b'#' => Err(Verdict::Malformed(Flaw::RequestLine)),
                 0x21..=0x7e if bytes == self.bounds.target_bytes => Err(Verdict::TargetTooLong),
-                0x21..=0x7e => Ok(At::Target { bytes: bytes + 1 }),
+                0x21..=0x7e => Ok(At::Target { bytes: bytes.saturating_add(1) }),
                 _ => Err(Verdict::Malformed(Flaw::RequestLine)),
             },
             At::Version { bytes } => self.version(bytes, byte),
@@ -294,7 +296,7 @@ impl Gate {
                 candidates &= !(1 << bit);
             }
         }
-        Ok(At::Name { bytes: bytes + 1, candidates })
+        Ok(At::Name { bytes: bytes.saturating_add(1), candidates })
     }
 
     fn colon(&mut self, bytes: usize, candidates: u8) -> Result<At, Verdict> {
@@ -374,6 +376,17 @@ pub(super) struct Refused {
 const NAMES: [&[u8]; 3] = [b"content-length", b"host", b"transfer-encoding"];
 const CONTENT_LENGTH: usize = 0;
 const HOST: usize = 1;
+
+/// Moves bytes towards the front. Seldom: only what follows an empty line between requests has to move.
+fn shift(bytes: &mut [u8], from: usize, to: usize, count: usize) {
+    for (from, to) in (from..from.saturating_add(count)).zip(to..bytes.len()) {
+        if let Some(&byte) = bytes.get(from)
+            && let Some(place) = bytes.get_mut(to)
+        {
+            *place = byte;
+        }
+    }
+}
 
 /// Is it a `tchar` of RFC 9110 §5.6.2?
 fn is_token(byte: u8) -> bool {

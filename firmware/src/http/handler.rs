@@ -285,7 +285,7 @@ where
     async fn begin<'f>(&self, reply: &mut Reply<'e, S::Answer<'e>>, buffer: &'f mut [u8]) -> Begun<'f> {
         let mut used = 0;
         let extent = loop {
-            if reply.kind == Kind::EventStream || used == buffer.len() {
+            if reply.kind == Kind::EventStream || used >= buffer.len() {
                 break Extent::Open;
             }
             let filled = {
@@ -299,7 +299,7 @@ where
             };
             match filled {
                 Some(Ok(0)) => break Extent::Whole,
-                Some(Ok(filled)) => used += filled,
+                Some(Ok(filled)) => used = used.saturating_add(filled),
                 Some(Err(Broken)) => {
                     replace(reply, Problem::GONE);
                     used = 0;

@@ -59,7 +59,7 @@ pub struct Limits {
 impl Limits {
     /// For a microcontroller with a handful of sockets.
     pub const DEVICE: Self = Self {
-        head_bytes: 2048,
+        head_bytes: 1200,
         target_bytes: 512,
         body_bytes: 8 * 1024,
         drain_bytes: 4 * 1024,

@@ -10,6 +10,7 @@
 //!
 //! [`serve`] is all there is to one connection, on tokio and on embassy-net alike. It takes buffers and gives them back,
 //! allocates nothing and is cancelled by dropping it.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable))]
 
 mod answer;
 mod body;

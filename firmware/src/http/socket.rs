@@ -108,10 +108,11 @@ impl<R: Read> Read for Inlet<'_, R> {
                 }
                 continue;
             }
-            let passed = self.gate.pass(&mut buf[..received]).unwrap_or_else(|(passed, refused)| {
-                self.refuse(refused);
-                passed
-            });
+            let passed =
+                self.gate.pass(buf.get_mut(..received).unwrap_or_default()).unwrap_or_else(|(passed, refused)| {
+                    self.refuse(refused);
+                    passed
+                });
             if passed > 0 {
                 return Ok(passed);
             }
@@ -168,7 +169,7 @@ impl<'b, W: BaseWrite> Link<'b, W> {
     /// Sends what was gathered, and does not wait for an acknowledgement.
     pub(super) async fn send(&mut self) -> Result<(), W::Error> {
         let used = core::mem::take(&mut self.used);
-        self.writer.write_all(&self.room[..used]).await
+        self.writer.write_all(self.room.get(..used).unwrap_or_default()).await
     }
 
     pub(super) async fn write_all(&mut self, mut bytes: &[u8]) -> Result<(), W::Error> {
@@ -177,12 +178,12 @@ impl<'b, W: BaseWrite> Link<'b, W> {
                 // There is nothing to gather it with.
                 return self.writer.write_all(bytes).await;
             }
-            let room = &mut self.room[self.used..];
+            let room = self.room.get_mut(self.used..).unwrap_or_default();
             let (now, later) = bytes.split_at(room.len().min(bytes.len()));
             room[..now.len()].copy_from_slice(now);
-            self.used += now.len();
+            self.used = self.used.saturating_add(now.len());
             bytes = later;
-            if self.used == self.room.len() {
+            if self.used >= self.room.len() {
                 self.send().await?;
             }
         }
@@ -199,11 +200,11 @@ impl<'b, W: BaseWrite> Link<'b, W> {
     }
 
     fn gather(&mut self, text: fmt::Arguments<'_>) -> bool {
-        let mut room = Room { bytes: &mut self.room[self.used..], used: 0 };
+        let mut room = Room { bytes: self.room.get_mut(self.used..).unwrap_or_default(), used: 0 };
         let fits = room.write_fmt(text).is_ok();
         if fits {
             let used = room.used;
-            self.used += used;
+            self.used = self.used.saturating_add(used);
         }
         fits
     }
@@ -217,9 +218,9 @@ struct Room<'a> {
 
 impl fmt::Write for Room<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let end = self.used + text.len();
-        self.bytes.get_mut(self.used..end).ok_or(fmt::Error)?.copy_from_slice(text.as_bytes());
-        self.used = end;
+        let room = self.bytes.get_mut(self.used..).and_then(|room| room.get_mut(..text.len())).ok_or(fmt::Error)?;
+        room.copy_from_slice(text.as_bytes());
+        self.used = self.used.saturating_add(text.len());
         Ok(())
     }
 }

@@ -54,7 +54,7 @@ impl<'n, 's> TaskCx<'n, 's> {
     pub fn was_asked_for_credentials(&self) -> bool {
         let engine = self.node.engine();
         let Some(message) = engine.run_message(self.key) else { return false };
-        let before = Snapshot { upto: message.stamp - 1, ..engine.snapshot(self.key) };
+        let before = Snapshot { upto: message.stamp.saturating_sub(1), ..engine.snapshot(self.key) };
         engine.status(before).is_some_and(|(_, state, _)| state == TaskState::AuthRequired)
     }
 

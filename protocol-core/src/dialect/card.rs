@@ -3,7 +3,7 @@
 use super::{v0_1, v0_3, v1_0};
 use crate::encode::{
     Field as F, List,
-    Op::{Each, If, Lit, Member, Put, Unless},
+    Op::{self, Each, If, Lit, Member, Put, Unless},
     Ops,
 };
 
@@ -89,10 +89,24 @@ const OLDER: Ops = &[
     Unless(F::Guarded, &[Lit("false")]),
 ];
 
-/// For old and new readers at once: `type` and its friends first, then the wrapper of the newer ones, which would otherwise
-/// be taken for something else (DIALECTS.md 6.1).
-const SCHEMES: Ops = &[Lit(",\"securitySchemes\":{\
-         \"bearer\":{\"type\":\"http\",\"scheme\":\"Bearer\",\"httpAuthSecurityScheme\":{\"scheme\":\"Bearer\"}},\
-         \"apiKey\":{\"type\":\"apiKey\",\"in\":\"header\",\"name\":\"X-API-Key\",\
-         \"apiKeySecurityScheme\":{\"location\":\"header\",\"name\":\"X-API-Key\"}},\
-         \"basic\":{\"type\":\"http\",\"scheme\":\"Basic\",\"httpAuthSecurityScheme\":{\"scheme\":\"Basic\"}}}")];
+/// The schemes, each in the form of every dialect that is served.
+const SCHEMES: Ops = &[
+    Lit(",\"securitySchemes\":{\"bearer\":{"),
+    If(F::Wants(v0_3::NUMBER), &[Lit("\"type\":\"http\",\"scheme\":\"Bearer\"")]),
+    BOTH_FORMS,
+    If(F::Wants(v1_0::NUMBER), &[Lit("\"httpAuthSecurityScheme\":{\"scheme\":\"Bearer\"}")]),
+    Lit("},\"apiKey\":{"),
+    If(F::Wants(v0_3::NUMBER), &[Lit("\"type\":\"apiKey\",\"in\":\"header\",\"name\":\"X-API-Key\"")]),
+    BOTH_FORMS,
+    If(F::Wants(v1_0::NUMBER), &[Lit("\"apiKeySecurityScheme\":{\"location\":\"header\",\"name\":\"X-API-Key\"}")]),
+    Lit("},\"basic\":{"),
+    If(F::Wants(v0_3::NUMBER), &[Lit("\"type\":\"http\",\"scheme\":\"Basic\"")]),
+    BOTH_FORMS,
+    If(F::Wants(v1_0::NUMBER), &[Lit("\"httpAuthSecurityScheme\":{\"scheme\":\"Basic\"}")]),
+    Lit("}}"),
+];
+
+/// Between the two forms of a scheme. Old readers need `type` and its friends in every scheme. New ones need the wrapper, or
+/// they take it for something else (DIALECTS.md 6.1); one of them leaves a card with a `type` to its user to read, so there
+/// is none where nobody needs it.
+const BOTH_FORMS: Op = If(F::Wants(v0_3::NUMBER), &[If(F::Wants(v1_0::NUMBER), &[Lit(",")])]);

@@ -162,7 +162,7 @@ impl Principal {
     /// As it is stored: classes, number of tokens, length of the name, the name, the digests.
     pub fn to_bytes(&self) -> heapless::Vec<u8, { Self::BYTES }> {
         let mut bytes = heapless::Vec::new();
-        let count = self.tokens.iter().flatten().count() as u8;
+        let count = self.tokens.iter().flatten().fold(0u8, |count, _| count.saturating_add(1));
         // cannot fail: that is what the length is made of.
         let _ = bytes.extend_from_slice(&[self.classes.bits(), count, self.name.len() as u8]);
         let _ = bytes.extend_from_slice(self.name.as_bytes());

@@ -110,10 +110,10 @@ impl<'s> Engine<'s> {
             tasks: self.slots.capacity(),
             tasks_used: self.slots.used(),
             blocks: self.pool.capacity(),
-            blocks_used: self.pool.capacity() - self.pool.available(),
+            blocks_used: self.pool.capacity().saturating_sub(self.pool.available()),
             workers: self.jobs.len() as u32,
             readers: self.readers.len() as u32,
-            readers_used: self.readers.iter().filter(|reader| reader.is_used()).count() as u32,
+            readers_used: count(self.readers.iter().filter(|reader| reader.is_used())),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::{Engine, TaskKey, slot::Place};
+use super::{Engine, TaskKey, count, slot::Place};
 use crate::{
     json::{Json, Sink},
     log::{Draft, Header, Kind, NIL, Pool, Stamp, Tag},
@@ -169,10 +169,9 @@ impl Engine<'_> {
     /// The agent says that this takes long. False if too many others do: a quarter of the workers, at least one, stays
     /// free of such work, so that a quick question never waits for one that may wait for ever.
     pub(crate) fn set_slow(&mut self, key: TaskKey) -> bool {
-        let workers = self.jobs.len();
-        let slow =
-            self.jobs.iter().filter_map(|job| job.task()).filter(|task| *task != key && self.is_slow(*task)).count();
-        if slow >= workers - (workers / 4).max(1).min(workers) {
+        let workers = self.jobs.len() as u32;
+        let others = self.jobs.iter().filter_map(|job| job.task()).filter(|task| *task != key);
+        if count(others.filter(|task| self.is_slow(*task))) >= workers.saturating_sub((workers / 4).max(1)) {
             return false;
         }
         if let Some(slot) = self.slots.get_mut(key) {

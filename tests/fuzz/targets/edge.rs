@@ -50,6 +50,10 @@ fuzz_target!(|bytes: &[u8]| {
         let peer = peer(world, *how, sent);
         let ending = serve(world, &peer);
         judge_all(&peer.received.borrow(), sent, ending);
+        // Who pauses before the first byte may be too late for an answer.
+        let is_quick = how[0] & 1 == 0 && ending != Ending::Aborted;
+        let is_answered = !peer.received.borrow().is_empty() || requests(sent).requests.is_empty();
+        assert!(is_answered || !is_quick, "a request without an answer");
     });
 });
 
@@ -137,8 +141,6 @@ fn judge_all(received: &[u8], sent: &[u8], ending: Ending) {
         judge_body(&answer, request);
         rest = behind;
     }
-    let is_polite = ending != Ending::Aborted;
-    assert!(!is_polite || found.requests.is_empty() || !received.is_empty(), "a request without an answer");
 }
 
 fn judge_body(answer: &Answer, request: &Request<'_>) {

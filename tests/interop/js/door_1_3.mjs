@@ -29,10 +29,11 @@ class DoorSdk extends Sdk {
     return card(this.agentCard);
   }
 
-  schemes({ securitySchemes }) {
+  schemes({ securitySchemes, supportedInterfaces }) {
+    // The schemes of a card for 0.3, too, have a `type`. The SDK hands such a card on as it came, for its user to read.
+    const isHybrid = supportedInterfaces.some((i) => i.protocolVersion !== '1.0');
     const known = Object.entries(securitySchemes).map(([name, it]) => {
-      // A card whose schemes also have the `type` of 0.3 is handed on by the SDK as it came, for its user to read.
-      const { scheme } = 'type' in it ? SecurityScheme.fromJSON(it) : it;
+      const { scheme } = isHybrid && 'type' in it ? SecurityScheme.fromJSON(it) : it;
       return [name, read(scheme)];
     });
     return Object.fromEntries(known);

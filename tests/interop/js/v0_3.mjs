@@ -2,8 +2,21 @@
 
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { ClientFactory, DefaultAgentCardResolver, PushNotificationNotSupportedError } from '@a2a-js/sdk/client';
-import { check, main, refused } from './cases.mjs';
+import {
+  ClientFactory,
+  ClientFactoryOptions,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+  PushNotificationNotSupportedError,
+} from '@a2a-js/sdk/client';
+import { check, fetching, main, refused } from './cases.mjs';
+
+/** The SDK's default, or with what it sends a token with. */
+function factory() {
+  if (!fetching) return new ClientFactory();
+  const transports = [new JsonRpcTransportFactory(fetching)];
+  return new ClientFactory(ClientFactoryOptions.createFrom(ClientFactoryOptions.default, { transports }));
+}
 
 class Sdk {
   generation = '0.3';
@@ -11,7 +24,7 @@ class Sdk {
   static async connect(base) {
     const sdk = new Sdk();
     sdk.base = base;
-    sdk.client = await new ClientFactory().createFromUrl(base);
+    sdk.client = await factory().createFromUrl(base);
     return sdk;
   }
 

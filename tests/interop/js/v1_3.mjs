@@ -10,7 +10,14 @@ import {
   JsonRpcTransportFactory,
 } from '@a2a-js/sdk/client';
 import { A2AError, PushNotificationNotSupportedError } from '@a2a-js/sdk/errors';
-import { check, main, refused } from './cases.mjs';
+import { check, fetching, main, refused } from './cases.mjs';
+
+/** The SDK's default, or with what it sends a token with. */
+function factory(more = fetching) {
+  if (!more) return new ClientFactory();
+  const transports = [new JsonRpcTransportFactory(more)];
+  return new ClientFactory(ClientFactoryOptions.createFrom(ClientFactoryOptions.default, { transports }));
+}
 
 class Sdk {
   generation = '1.0';
@@ -18,7 +25,7 @@ class Sdk {
   static async connect(base) {
     const sdk = new Sdk();
     sdk.base = base;
-    sdk.client = await new ClientFactory().createFromUrl(base);
+    sdk.client = await factory().createFromUrl(base);
     return sdk;
   }
 
@@ -69,10 +76,8 @@ class Sdk {
   async speaking03() {
     const old = await new DefaultAgentCardResolver().resolve(this.base);
     const jsonrpc = old.supportedInterfaces.find((i) => i.protocolBinding === 'JSONRPC');
-    const transports = [new JsonRpcTransportFactory({ legacyCompat: { enabled: true } })];
-    const factory = new ClientFactory(ClientFactoryOptions.createFrom(ClientFactoryOptions.default, { transports }));
     const sdk = new Sdk();
-    sdk.client = await factory.createFromAgentCard({
+    sdk.client = await factory({ legacyCompat: { enabled: true }, ...fetching }).createFromAgentCard({
       ...old,
       supportedInterfaces: [{ ...jsonrpc, protocolVersion: '0.3' }],
     });

@@ -5,7 +5,7 @@ from uuid import uuid4
 import cases
 import httpx
 from cases import case, check, same
-from door_cases import LONG, NOBODY, OWNER, OWNER_NAME, READER, Wire
+from door_cases import NOBODY, OWNER, OWNER_NAME, READER, Wire
 
 cases.CASES.clear()
 
@@ -108,12 +108,15 @@ async def _(door):
 
 @case("somebody else's task is not there")
 async def _(door):
-    sent = text(LONG)
-    await door.ask("tasks/send", sent, OWNER)
-    for id in (sent["id"], "no-such-task"):
-        for method in ("tasks/get", "tasks/cancel", "tasks/resubscribe"):
-            answer = await door.ask(method, {"id": id}, READER)
-            same(answer["error"]["code"], -32001, f"{method}: code")
+    sent = text("calibrate temperature")  # asks, and waits for the answer
+    same((await door.ask("tasks/send", sent, OWNER))["result"]["status"]["state"], "input-required", "state")
+    for method in ("tasks/get", "tasks/cancel", "tasks/resubscribe"):
+        foreign, missing = [
+            await door.post(method, {"id": id}, bearer(READER)) for id in (sent["id"], "no-such-task")
+        ]
+        check('"code":-32001' in foreign.text, f"{method}: {foreign.text}")
+        same(foreign.content, missing.content, f"{method}: a foreign task and a missing one")
+        same(foreign.headers, missing.headers, f"{method}: their headers")
     canceled = (await door.ask("tasks/cancel", {"id": sent["id"]}, OWNER))["result"]
     same(canceled["status"]["state"], "canceled", "cancel by the owner")
 

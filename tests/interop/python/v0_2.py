@@ -45,7 +45,7 @@ class Sdk:
     @classmethod
     async def connect(cls, base: str):
         self = cls()
-        self.http = httpx.AsyncClient()
+        self.http = httpx.AsyncClient(headers=cases.HEADERS)
         self.resolver = A2ACardResolver(self.http, base)
         self.client = await A2AClient.get_client_from_agent_card_url(self.http, base)
         return self
@@ -92,6 +92,9 @@ class Sdk:
             task_id=id, push_notification_config=PushNotificationConfig(url=url)
         )
         return result(await self.client.set_task_callback(call(SetTaskPushNotificationConfigRequest, params)))
+
+    async def extended_card(self):
+        return card(await self.resolver.get_agent_card(EXTENDED_AGENT_CARD_PATH))
 
     async def no_extended_card(self, _refused):
         # A plain GET in this generation, so a missing one is a plain 404.

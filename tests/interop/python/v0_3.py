@@ -14,6 +14,11 @@ from a2a.types import (
 from pydantic_types import card, neutral, new_message, task
 
 
+def config(**more):
+    """As the documentation shows it: whoever has to send a token gives the SDK an HTTP client that does."""
+    return ClientConfig(httpx_client=httpx.AsyncClient(headers=cases.HEADERS) if cases.HEADERS else None, **more)
+
+
 class Sdk:
     generation = "0.3"
     other_card_path = "/.well-known/agent.json"
@@ -22,8 +27,8 @@ class Sdk:
     async def connect(cls, base: str):
         self = cls()
         self.base = base
-        self.client = await ClientFactory.connect(base)
-        self.blocking = await ClientFactory.connect(base, ClientConfig(streaming=False))
+        self.client = await ClientFactory.connect(base, config())
+        self.blocking = await ClientFactory.connect(base, config(streaming=False))
         self.folded = None
         return self
 
@@ -71,11 +76,14 @@ class Sdk:
         )
         return await self.client.set_task_callback(config)
 
+    async def extended_card(self):
+        return card(await self.client.get_card())
+
     async def no_extended_card(self, refused):
         # Without the capability the SDK gives back the card it has, so the server is asked with a card that lies.
         mine = await self.client.get_card()
         lie = mine.model_copy(update={"supports_authenticated_extended_card": True})
-        async with ClientFactory(ClientConfig()).create(lie) as client:
+        async with ClientFactory(config()).create(lie) as client:
             await refused(self, client.get_card(), -32004, -32007)
 
     def code(self, error):

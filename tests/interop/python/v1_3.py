@@ -23,6 +23,11 @@ from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP
 from google.protobuf.json_format import MessageToDict
 
 
+def config(**more):
+    """As the documentation shows it: whoever has to send a token gives the SDK an HTTP client that does."""
+    return ClientConfig(httpx_client=httpx.AsyncClient(headers=cases.HEADERS) if cases.HEADERS else None, **more)
+
+
 class Sdk:
     generation = "1.0"
     other_card_path = "/.well-known/agent.json"
@@ -30,8 +35,8 @@ class Sdk:
     def __init__(self, base: str, card: AgentCard):
         self.base = base
         self.agent_card = card
-        self.client = ClientFactory().create(card)
-        self.blocking = ClientFactory(ClientConfig(streaming=False)).create(card)
+        self.client = ClientFactory(config()).create(card)
+        self.blocking = ClientFactory(config(streaming=False)).create(card)
 
     @classmethod
     async def connect(cls, base: str):
@@ -87,6 +92,9 @@ class Sdk:
             TaskPushNotificationConfig(task_id=id, url=url)
         )
 
+    async def extended_card(self):
+        return card(await self.client.get_extended_agent_card(GetExtendedAgentCardRequest()))
+
     async def no_extended_card(self, refused):
         # Without the capability the SDK gives back the card it has, so the server is asked with a card that lies.
         mine = await self.client.get_extended_agent_card(GetExtendedAgentCardRequest())
@@ -94,7 +102,7 @@ class Sdk:
         lie = AgentCard()
         lie.CopyFrom(self.agent_card)
         lie.capabilities.extended_agent_card = True
-        async with ClientFactory().create(lie) as client:
+        async with ClientFactory(config()).create(lie) as client:
             await refused(self, client.get_extended_agent_card(GetExtendedAgentCardRequest()), -32004, -32007)
 
     async def speaking_0_3(self):

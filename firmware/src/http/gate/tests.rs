@@ -94,6 +94,7 @@ fn a_request_line_has_three_words_and_a_version_we_know() {
         "GET",
         "G(T / HTTP/1.1",
         "GET /\t HTTP/1.1",
+        "GET /# HTTP/1.1",
         "GET /\u{e4} HTTP/1.1",
         "GET /#/ HTTP/1.1",
         "GET # HTTP/1.1",
