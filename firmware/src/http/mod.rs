@@ -170,9 +170,11 @@ where
             }
             link.send().await
         };
-        // A client that is gone by now misses nothing.
-        let _ = timer.run_with_timeout(limits.linger, farewell).await;
-        ending
+        // Nor must half of a last word look like all of it.
+        match timer.run_with_timeout(limits.linger, farewell).await {
+            Ok(Ok(())) => ending,
+            Ok(Err(_)) | Err(_) => Ending::Aborted,
+        }
     };
     let end = async {
         match ending {

@@ -146,6 +146,22 @@ fn a_head_that_does_not_come_has_no_body_if_it_is_of_a_head() {
 }
 
 #[test]
+fn a_last_word_that_is_not_read_ends_badly() {
+    let (ending, _) = run(async |mut pipe| {
+        // Two answers that nobody reads leave no room in the pipe for all of the last one.
+        let request = call(r#"{"do":"document","n":100}"#);
+        pipe.write_all(request.as_bytes()).await.expect("a server");
+        pipe.write_all(request.as_bytes()).await.expect("a server");
+        pipe.write_all(b"GET / HTTP/1.1\r\n").await.expect("a server");
+        tokio::time::sleep(core::time::Duration::from_secs(100)).await;
+        let mut text = String::new();
+        pipe.read_to_string(&mut text).await.expect("text");
+        assert!(text.contains("HTTP/1.1 408 ") && !text.ends_with("}}"), "{text}");
+    });
+    assert_eq!(ending, Ending::Aborted);
+}
+
+#[test]
 fn a_body_that_does_not_come_is_answered_with_408() {
     for (length, limit) in [(100, Limits::DEVICE.head), (5000, Limits::DEVICE.body)] {
         let (ending, after) = run(async |mut pipe| {
