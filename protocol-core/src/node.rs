@@ -10,7 +10,7 @@ use crate::{
     dialect::{self, Choice, Dialect, Method, Served},
     door::{Address, Caller, Classes, Credential, Door, Turned},
     encode::Encoder,
-    engine::{self, Cursor, Engine, Page, Sender, TaskKey},
+    engine::{self, Cursor, Engine, Page, Sender, Shown, TaskKey},
     json::Json,
     model::{Access, Call, Fault, FaultKind, History, Profile, Respond, SendCall},
     reply::{Opening, Place, Reply, Until},
@@ -237,6 +237,11 @@ impl<'s> Node<'s> {
 
     /// Whether somebody may call at all, and now. If not, why, and when again.
     fn let_through(&self, caller: Option<Caller>) -> Result<Caller, (Fault, Option<u16>)> {
+        // It was let in when its head came; since then it may have been revoked.
+        let caller = caller.and_then(|caller| {
+            let classes = self.door().classes_of(caller.owner)?;
+            Some(Caller { classes, ..caller })
+        });
         let caller = caller.ok_or((STRANGER, None))?;
         if !caller.classes.has(Access::Read) {
             return Err((MAY_NOT_READ, None));
@@ -298,7 +303,11 @@ impl<'s> Node<'s> {
     fn send(&self, caller: Caller, dialect: &Dialect, call: &SendCall<'_>) -> Result<Opening<'_, 's>, Fault> {
         let mut engine = self.engine();
         engine.check_reader(caller.owner)?;
-        let sender = Sender { caller, profile: &self.identity.profile, door: &self.door() };
+        let shown = Shown::in_message(call, engine.asks_for_credential(caller.owner, call.task));
+        if shown.is_any() && self.door_mut().count_credential(self.now(), caller).is_err() {
+            return Err(Fault::because(FaultKind::TooOften, "too many credentials"));
+        }
+        let sender = Sender { caller, profile: &self.identity.profile, door: &self.door(), shown: &shown };
         let sent = engine.handle_send(self.now(), &sender, call, dialect.task_manners())?;
         let reader = Place::new(self, engine.handle_reader(sent.key)?);
         let patience_ends = self.now().after(engine.allowance().blocking);

@@ -175,7 +175,8 @@ impl<'n, 's> Reply<'n, 's> {
 
     /// Seconds after which a client that was refused for lack of room may try again.
     pub fn retry_after(&self) -> Option<u16> {
-        self.retry_after.or_else(|| self.fault.filter(|fault| fault.kind == FaultKind::Busy).map(|_| 1))
+        let is_full = |fault: &Fault| matches!(fault.kind, FaultKind::Busy | FaultKind::TooOften);
+        self.retry_after.or_else(|| self.fault.filter(is_full).map(|_| 1))
     }
 
     /// The HTTP status: 200 for nearly everything, errors included, because clients throw away the body of anything else.

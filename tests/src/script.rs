@@ -15,6 +15,7 @@ use protocol_core::{Access, Agent, Done, Piece, Stopped, TaskCx, json::Json, tim
 /// | `add NAME X` | adds text to the artifact of that name |
 /// | `data JSON`, `file X`, `link URL` | an artifact with a part of that kind |
 /// | `refer` | ends with the data of the task that the message is about |
+/// | `operate` | says whether it may |
 /// | `act X` | ends with X if it may act, and asks for credentials if not |
 /// | `ask X`, `auth X`, `end X`, `fail X`, `reject X`, `reply X`, `done` | ends the run |
 ///
@@ -88,6 +89,8 @@ impl Agent for Script {
                     let json = task.reference().and_then(|other| other.json()).unwrap_or_default();
                     return task.complete(format_args!("found: {json}"));
                 }
+                "operate" if !task.may(Access::Operator) => task.progress(format_args!("may not operate")).await?,
+                "operate" => task.progress(format_args!("may operate")).await?,
                 "auth" => return task.ask_for_credentials(format_args!("{rest}")),
                 "end" => return task.complete(format_args!("{rest}")),
                 "fail" => return task.fail(format_args!("{rest}")),

@@ -8,6 +8,7 @@ use core::{
 
 use super::{Artifact, Done, SkillText, Stopped, asked::read_text};
 use crate::{
+    door::Owner,
     engine::{Piece, Refused, TaskKey},
     json::Json,
     model::{Access, TaskState},
@@ -92,10 +93,15 @@ impl<'n, 's> TaskCx<'n, 's> {
         self.status(TaskState::InputRequired, &[Piece::Text(text)]).map(|()| Done::Told)
     }
 
-    /// Whether the task may do what needs this class: its client may, or has shown a credential of somebody who may.
+    /// Whether the task may do what needs this class: its client may, or has shown a credential of somebody who may. Only
+    /// [`Access::Act`] can be lent.
     pub fn may(&self, access: Access) -> bool {
         let engine = self.node.engine();
-        engine.slot(self.key).is_some_and(|slot| slot.classes.with(slot.lent).has(access))
+        let Some(slot) = engine.slot(self.key) else { return false };
+        // As it is now: who was revoked, or may less than before, may not go on with what it began.
+        let door = self.node.door();
+        let has = |owner| door.classes_of(owner).is_some_and(|classes| classes.has(access));
+        has(slot.owner) || (access == Access::Act && slot.lender != Owner::GUEST && has(slot.lender))
     }
 
     /// Asks the client for credentials; what it sends next starts another run.

@@ -263,11 +263,12 @@ impl<'s> Door<'s> {
     /// # Errors
     /// If it calls too often.
     pub fn count_call(&mut self, now: Millis, caller: Caller) -> Result<(), Turned> {
-        let rate = self.allowance.principal;
+        let (rate, is_open) = (self.allowance.principal, self.is_open);
         match self.principal(caller.owner) {
             Some(principal) => Ok(principal.bucket.take(now, rate, 1)?),
-            // A guest was counted by its address.
-            None => Ok(()),
+            // A guest was counted by its address. Who was let in and is known no longer is nobody.
+            None if caller.owner == Owner::GUEST && is_open => Ok(()),
+            None => Err(Turned::Unknown),
         }
     }
 
@@ -290,9 +291,28 @@ impl<'s> Door<'s> {
 
     /// Whether that is somebody who would be let in today.
     pub(crate) fn knows(&self, owner: Owner) -> bool {
+        self.classes_of(owner).is_some()
+    }
+
+    /// What somebody may do who would be let in today.
+    pub(crate) fn classes_of(&self, owner: Owner) -> Option<Classes> {
         match usize::from(owner.place).checked_sub(1).and_then(|place| self.principals.get(place)) {
-            Some(known) => known.is_known() && known.generation == owner.generation,
-            None => owner == Owner::GUEST && self.is_open,
+            Some(known) if known.is_known() && known.generation == owner.generation => Some(known.classes),
+            None if owner == Owner::GUEST && self.is_open => Some(Classes::ALL),
+            _ => None,
+        }
+    }
+
+    /// Counts a credential that somebody shows who was let in already: as much as a wrong token at the door, so that
+    /// guessing is no cheaper here.
+    ///
+    /// # Errors
+    /// If it shows too many.
+    pub(crate) fn count_credential(&mut self, now: Millis, caller: Caller) -> Result<(), Turned> {
+        let Allowance { principal: rate, failure_cost, .. } = self.allowance;
+        match self.principal(caller.owner) {
+            Some(principal) => Ok(principal.bucket.take(now, rate, failure_cost)?),
+            None => Ok(()),
         }
     }
 

@@ -2,7 +2,7 @@ use super::{Encoder, Op, Ops, Scene, encoder::DEPTH};
 use crate::{
     dialect::{CARD, DIALECTS, Served, Shapes},
     door::{Caller, Door},
-    engine::{Chunk, Engine, Manners, Piece, Sender, Storage},
+    engine::{Chunk, Engine, Manners, Piece, Sender, Shown, Storage},
     json::Json,
     model::{Content, History, Message, Part, Parts, Profile, Respond, SendCall, TaskName},
     rpc,
@@ -93,7 +93,8 @@ fn work(message_bytes: usize, chunks: usize) -> (usize, u64) {
     };
     let manners = Manners { dialect: 0, reopens: false, knows_replies: false };
     let door = Door::open_to_all();
-    let sender = Sender { caller: Caller::GUEST, profile: &PROFILE, door: &door };
+    let shown = Shown::in_message(&call, false);
+    let sender = Sender { caller: Caller::GUEST, profile: &PROFILE, door: &door, shown: &shown };
     let key = engine.handle_send(Millis(0), &sender, &call, manners).unwrap().key;
     for n in 0..chunks {
         let parts = [Piece::Text(format_args!("reading {n}"))];

@@ -14,11 +14,13 @@ mod list;
 mod read;
 mod retain;
 mod send;
+mod share;
 mod slot;
 mod storage;
 mod wait;
 mod write;
 
+pub(crate) use credential::Shown;
 pub(crate) use list::Page;
 pub(crate) use read::{Cursor, Snapshot};
 pub(crate) use send::{Manners, Sender, Sent};

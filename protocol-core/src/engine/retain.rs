@@ -2,7 +2,7 @@
 //! its share the oldest pieces; a live task never.
 
 use super::{
-    Engine, TaskKey, count,
+    Engine, TaskKey,
     slot::{Place, Slot},
 };
 use crate::door::{Door, Owner};
@@ -32,13 +32,6 @@ impl Engine<'_> {
             next = self.slots.behind(key);
         }
         being_read
-    }
-
-    /// Whether a caller has as many tasks as it may. Guests are one and all.
-    pub(super) fn has_its_share(&self, owner: Owner) -> bool {
-        let share = self.allowance().tasks;
-        let is_limited = owner != Owner::GUEST && share < self.slots.capacity();
-        is_limited && count(self.slots.taken().filter(|(_, slot)| slot.owner == owner)) >= share
     }
 
     /// The finished task of a caller that would go first.

@@ -2,11 +2,11 @@
 
 use super::{
     Engine, TaskKey,
-    credential::{Shown, WITHHELD, withheld},
+    credential::{Shown, WITHHELD, is_in, withheld},
     slot::{Id, Place, Slot},
 };
 use crate::{
-    door::{Caller, Classes, Door, Owner},
+    door::{Caller, Door, Owner},
     json::{self, Json, Text},
     log::{Draft, ITEM_HEAD, Kind, Stamp, Tag},
     model::{Content, Fault, FaultKind, Profile, SendCall, TaskName, TaskState},
@@ -28,6 +28,7 @@ pub(crate) struct Sender<'a, 'd> {
     pub(crate) caller: Caller,
     pub(crate) profile: &'a Profile<'a>,
     pub(crate) door: &'a Door<'d>,
+    pub(crate) shown: &'a Shown,
 }
 
 /// How the dialect of the caller treats tasks.
@@ -65,16 +66,15 @@ impl Engine<'_> {
         if let Some(key) = known {
             self.check_follow_up(key, call, manners)?;
         }
-        let is_asked = known.and_then(|key| self.slot(key)).is_some_and(|slot| slot.state == TaskState::AuthRequired);
-        let shown = Shown::in_message(call, sender.door, is_asked);
-        let blocks = self.check_room(known, owner, call, &shown)?;
+        let shown = sender.shown;
+        let blocks = self.check_room(known, owner, call, shown)?;
         let key = match known {
             Some(key) => key,
             None => self.create(owner, call, manners)?,
         };
-        match self.store_message(now, key, call, &shown, blocks) {
+        match self.store_message(now, key, call, shown, blocks) {
             Ok(message) => {
-                self.grant(key, sender.caller.classes, shown.lent);
+                self.lend(key, shown.lender(sender.door));
                 self.queue(now, key);
                 Ok(Sent { key, message, upto: self.stamp })
             }
@@ -104,7 +104,7 @@ impl Engine<'_> {
         known: Option<TaskKey>,
         owner: Owner,
         call: &SendCall<'_>,
-        shown: &Shown<'_>,
+        shown: &Shown,
     ) -> Result<u32, Fault> {
         let wanted = Draft::blocks_for(stored_len(call, shown));
         if wanted.saturating_add(STATUSES) > self.share {
@@ -120,6 +120,9 @@ impl Engine<'_> {
         }
         if known.is_none() && self.has_its_share(owner) && self.oldest_finished_of(owner).is_none() {
             return Err(Fault::busy("you have too many tasks, cancel one"));
+        }
+        if wanted.saturating_add(STATUSES) > self.blocks_left(owner) {
+            return Err(Fault::busy("your tasks have too much of the log, cancel one"));
         }
         let there = self.pool.available().saturating_add(dropped);
         let lacking = wanted.saturating_add(BEHIND).saturating_sub(there);
@@ -177,13 +180,18 @@ impl Engine<'_> {
         }
     }
 
-    /// What the task's next run may do: what its owner may, and what a credential has added for as long as it lives.
-    fn grant(&mut self, key: TaskKey, classes: Classes, lent: Classes) {
+    /// Remembers whose credential was shown, for as long as the task lives.
+    fn lend(&mut self, key: TaskKey, lender: Option<Owner>) {
         if let Some(slot) = self.slots.get_mut(key) {
-            let before = if slot.place == Place::Finished { Classes::NONE } else { slot.lent };
-            slot.classes = classes;
-            slot.lent = before.with(lent);
+            let before = if slot.place == Place::Finished { Owner::GUEST } else { slot.lender };
+            slot.lender = lender.unwrap_or(before);
         }
+    }
+
+    /// Whether the task that a message is for has asked for a credential, and not got a good one yet.
+    pub(crate) fn asks_for_credential(&self, owner: Owner, task: TaskName<'_>) -> bool {
+        let (TaskName::Existing(id) | TaskName::Named(id)) = task else { return false };
+        self.find(owner, id).and_then(|key| self.slot(key)).is_some_and(|slot| slot.asks_credential)
     }
 
     fn store_message(
@@ -191,7 +199,7 @@ impl Engine<'_> {
         now: Millis,
         key: TaskKey,
         call: &SendCall<'_>,
-        shown: &Shown<'_>,
+        shown: &Shown,
         blocks: u32,
     ) -> Result<Stamp, Fault> {
         while self.blocks_with(key, blocks) > self.share && self.drop_oldest(key) {}
@@ -280,7 +288,7 @@ enum Stored<'a> {
 }
 
 /// Everything that is stored of a message, in its order.
-fn each_item<'a>(call: &SendCall<'a>, shown: &Shown<'a>, put: &mut dyn FnMut(Tag, Stored<'a>)) {
+fn each_item<'a>(call: &SendCall<'a>, shown: &Shown, put: &mut dyn FnMut(Tag, Stored<'a>)) {
     let message = &call.message;
     if let Some(modes) = call.output_modes {
         put(Tag::OutputModes, Stored::Json(modes));
@@ -302,11 +310,11 @@ fn each_item<'a>(call: &SendCall<'a>, shown: &Shown<'a>, put: &mut dyn FnMut(Tag
     }
     for part in message.parts.iter() {
         match part.content {
-            Content::Text(text) if shown.is_token(text) => put(Tag::Text, Stored::Escaped(WITHHELD)),
+            Content::Text(text) if shown.is_text(text) => put(Tag::Text, Stored::Escaped(WITHHELD)),
             Content::Text(text) => put(Tag::Text, Stored::Escaped(text.escaped())),
             Content::Raw(base64) => put(Tag::Raw, Stored::Escaped(base64.escaped())),
             Content::Url(url) => put(Tag::Url, Stored::Escaped(url.escaped())),
-            Content::Data(data) if shown.is_in(data) => put(Tag::Data, Stored::Withheld(data)),
+            Content::Data(data) if is_in(data) => put(Tag::Data, Stored::Withheld(data)),
             Content::Data(data) => put(Tag::Data, Stored::Json(data)),
         }
         for (tag, text) in [(Tag::MediaType, part.media_type), (Tag::Filename, part.filename)] {
@@ -321,7 +329,7 @@ fn each_item<'a>(call: &SendCall<'a>, shown: &Shown<'a>, put: &mut dyn FnMut(Tag
 }
 
 /// Bytes that the items of a message take.
-fn stored_len(call: &SendCall<'_>, shown: &Shown<'_>) -> usize {
+fn stored_len(call: &SendCall<'_>, shown: &Shown) -> usize {
     let mut len = 0usize;
     each_item(call, shown, &mut |_, item| {
         len = len.saturating_add(ITEM_HEAD);

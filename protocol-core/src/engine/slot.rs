@@ -2,7 +2,7 @@
 
 use crate::{
     config::ID_MAX,
-    door::{Classes, Owner},
+    door::Owner,
     json::Text,
     log::{BlockIndex, Chain, NIL, Stamp},
     model::TaskState,
@@ -49,9 +49,10 @@ pub(crate) struct Slot {
     pub(crate) context: Id,
     /// Whose it is. Nobody else sees it.
     pub(crate) owner: Owner,
-    /// What its owner may do, and what a credential shown in the task has added to that.
-    pub(crate) classes: Classes,
-    pub(crate) lent: Classes,
+    /// Whose credential was shown in it; nobody's if that is the guest.
+    pub(crate) lender: Owner,
+    /// It has asked for one, and has neither ended nor asked for anything else since.
+    pub(crate) asks_credential: bool,
     /// The dialect that made it, by its number.
     pub(crate) birth: u8,
     pub(crate) state: TaskState,
@@ -88,8 +89,8 @@ impl Slot {
         id: Id::new(),
         context: Id::new(),
         owner: Owner::GUEST,
-        classes: Classes::NONE,
-        lent: Classes::NONE,
+        lender: Owner::GUEST,
+        asks_credential: false,
         birth: 0,
         state: TaskState::Submitted,
         chain: Chain::EMPTY,

@@ -2,7 +2,7 @@
 
 use core::task::Waker;
 
-use super::{Engine, TaskKey, count, slot::Place};
+use super::{Engine, TaskKey, slot::Place};
 use crate::{
     door::Owner,
     model::{Fault, TaskState},
@@ -27,7 +27,7 @@ impl Job {
 /// An answer that is waited for.
 pub(crate) struct Reader {
     used: bool,
-    owner: Owner,
+    pub(super) owner: Owner,
     pub(super) task: Option<TaskKey>,
     waker: Option<Waker>,
     wake_at: Option<Millis>,
@@ -43,7 +43,7 @@ impl Reader {
 
 /// A reader's place, given back with [`Engine::handle_reader_gone`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ReaderKey(usize);
+pub(crate) struct ReaderKey(pub(super) usize);
 
 impl Engine<'_> {
     /// Takes a place for somebody who waits for a task of its own.
@@ -55,20 +55,6 @@ impl Engine<'_> {
         let key = self.check_reader(owner)?;
         self.set_reader(key, Reader { used: true, owner, task: Some(task), ..Reader::FREE });
         Ok(key)
-    }
-
-    /// Whether its owner would get a place.
-    ///
-    /// # Errors
-    /// If not, and why.
-    pub(crate) fn check_reader(&self, owner: Owner) -> Result<ReaderKey, Fault> {
-        let free = self.readers.iter().position(|reader| !reader.used);
-        let index = free.ok_or(Fault::busy("too many answers are being waited for"))?;
-        let own = count(self.readers.iter().filter(|reader| reader.used && reader.owner == owner));
-        if owner != Owner::GUEST && own >= self.allowance.readers {
-            return Err(Fault::busy("you are waiting for too many answers already"));
-        }
-        Ok(ReaderKey(index))
     }
 
     fn set_reader(&mut self, ReaderKey(index): ReaderKey, reader: Reader) {
@@ -106,11 +92,11 @@ impl Engine<'_> {
         &mut self.jobs[worker]
     }
 
-    /// Gives the worker the task that waits longest, or wakes it when there is one.
+    /// Gives the worker the task whose turn it is, or wakes it when there is one.
     #[must_use]
     pub(crate) fn poll_job(&mut self, worker: usize, waker: &Waker) -> Option<TaskKey> {
         remember(&mut self.job(worker).waker, waker);
-        let key = self.slots.front(&self.queued)?;
+        let key = self.next_in_turn()?;
         self.slots.remove(&mut self.queued, key);
         let slot = self.slots.get_mut(key)?;
         slot.place = Place::Running;

@@ -102,6 +102,7 @@ impl Engine<'_> {
         slot.status = slot.chain.last;
         slot.status_stamp = stamp;
         slot.tentative &= state == TaskState::Submitted;
+        slot.asks_credential = state == TaskState::AuthRequired || slot.asks_credential && !state.is_settled();
         self.settle(key, state);
         self.wake_readers(key);
         Ok(stamp)
@@ -211,7 +212,7 @@ impl Engine<'_> {
     fn draft(&mut self, key: TaskKey, write: impl Fn(&mut Draft, &mut Pool<'_>)) -> Result<Draft, Refused> {
         loop {
             let slot = self.slots.get(key).ok_or(Refused::Over)?;
-            let budget = self.share.saturating_sub(slot.chain.blocks);
+            let budget = self.share.saturating_sub(slot.chain.blocks).min(self.blocks_left(slot.owner));
             let mut draft = Draft::new(&mut self.pool, budget);
             write(&mut draft, &mut self.pool);
             if !draft.is_full() {

@@ -155,9 +155,117 @@ fn a_token_is_withheld_wherever_a_credential_may_stand() {
         let part = format!(r#"{{"text":"act now"}},{{"data":{data}}}"#);
         let body = send("SendMessage", "x", "").replace(r#"{"text":"x"}"#, &part);
         let told = world.ask_with(BEN, &body);
-        assert_eq!(state_of(&told), "TASK_STATE_COMPLETED", "{told}");
+        let is_first = !data.contains("no-token");
+        assert_eq!(state_of(&told) == "TASK_STATE_COMPLETED", is_first, "{told}");
         assert!(!told.contains(ANNA), "{told}");
     }
+}
+
+#[test]
+fn a_text_that_is_a_token_is_withheld_right_or_wrong_from_the_question_to_the_end() {
+    let wrong = &ANNA[1..];
+    for texts in [
+        vec![ANNA.to_owned(), wrong.to_owned()],
+        vec![format!("{ANNA}\\n"), ANNA.to_owned()],
+        vec![format!("Bearer {ANNA}")],
+        vec![wrong.to_owned()],
+    ] {
+        let mut world = guarded(Allowance::UNLIMITED);
+        let asked = world.ask_with(BEN, &send("SendMessage", "act now", ""));
+        assert_eq!(state_of(&asked), "TASK_STATE_AUTH_REQUIRED");
+        let more = format!(r#","taskId":"{}""#, member(&asked, "id"));
+        // Everybody is busy, and nobody has read the first one when the second one comes.
+        let busy: Vec<_> = (0..3)
+            .map(|_| world.request(&world.inbound(ANNA, &send("SendMessage", "work; wait 50; done", "")), 64))
+            .collect();
+        let parts: Vec<String> = texts.iter().map(|text| format!(r#"{{"text":"{text}"}}"#)).collect();
+        let body = send("SendMessage", "x", &more).replace(r#"{"text":"x"}"#, &parts.join(","));
+        let answers: Vec<_> = (0..2).map(|_| world.request(&world.inbound(BEN, &body), 64)).collect();
+        world.advance(100);
+        assert!(busy.iter().chain(&answers).all(|client| client.has_ended()));
+        for answer in answers {
+            assert!(!answer.text().contains(wrong), "{texts:?}: {}", answer.text());
+        }
+    }
+}
+
+#[test]
+fn credentials_cannot_be_guessed_faster_in_a_task_than_at_the_door() {
+    let rate = Rate { per_second: 1, burst: 100 };
+    let mut world = guarded(Allowance { principal: rate, failure_cost: 25, ..Allowance::UNLIMITED });
+    let guess = |n: u32| {
+        let data = format!(r#"{{"data":{{"credential":"a-guess-at-a-token-{n}"}}}},{{"text":"act now"}}"#);
+        send("SendMessage", "x", "").replace(r#"{"text":"x"}"#, &data)
+    };
+    for n in 0..3 {
+        assert_eq!(state_of(&world.ask_with(BEN, &guess(n))), "TASK_STATE_AUTH_REQUIRED");
+    }
+    let refused = world.request(&world.inbound(BEN, &guess(3)), 64);
+    assert!(refused.text().contains("too many credentials"), "{}", refused.text());
+    assert_eq!(refused.retry_after, Some(1));
+    // He can still do other things.
+    assert_eq!(state_of(&world.ask_with(BEN, &send("SendMessage", "done", ""))), "TASK_STATE_COMPLETED");
+}
+
+#[test]
+fn who_is_revoked_while_its_body_comes_is_a_stranger() {
+    let mut world = guarded(Allowance::UNLIMITED);
+    let body = send("SendMessage", "done", "");
+    let begun = world.inbound(ANNA, &body);
+    world.node.change_door(|door| door.forget("anna"));
+    let answer = world.request(&begun, 64);
+    assert_eq!(answer.status, 401);
+    assert_eq!(world.node.limits().tasks_used, 0);
+}
+
+#[test]
+fn what_was_lent_is_only_to_act_and_ends_with_the_lender() {
+    let mut world = guarded(Allowance::UNLIMITED);
+    let asked = world.ask_with(BEN, &send("SendMessage", "act now", ""));
+    let more = format!(r#","taskId":"{}""#, member(&asked, "id"));
+    let lent = send("SendMessage", "x", &more)
+        .replace(r#"{"text":"x"}"#, &format!(r#"{{"data":{{"credential":"{ANNA}"}}}},{{"text":"operate; ask more"}}"#));
+    let told = world.ask_with(BEN, &lent);
+    assert!(told.contains("may not operate"), "{told}");
+    world.node.change_door(|door| door.forget("anna"));
+    let told = world.ask_with(BEN, &send("SendMessage", "act now", &more));
+    assert_eq!(state_of(&told), "TASK_STATE_AUTH_REQUIRED", "{told}");
+}
+
+#[test]
+fn nobody_takes_all_of_the_log() {
+    let mut world = guarded(Allowance::UNLIMITED);
+    let long = format!("ask {}", "x".repeat(1000));
+    let refused = loop {
+        let text = world.ask_with(BEN, &send("SendMessage", &long, ""));
+        if text.contains("\"error\"") {
+            break text;
+        }
+    };
+    assert!(refused.contains("your tasks have too much of the log"), "{refused}");
+    // Nor with what its tasks say.
+    world.ask_with(BEN, &send("SendMessage", "chunks 500; done", ""));
+    assert_eq!(state_of(&world.ask_with(ANNA, &send("SendMessage", &long, ""))), "TASK_STATE_INPUT_REQUIRED");
+    assert_eq!(state_of(&world.ask_with(ANNA, &send("SendMessage", "chunks 5; done", ""))), "TASK_STATE_COMPLETED");
+}
+
+#[test]
+fn workers_and_places_to_wait_are_taken_in_turn() {
+    let mut world = World::guarded::<_, 16, 512, 3, 4>(Script, Served::ALL, Allowance::UNLIMITED);
+    let long = send("SendMessage", "work; wait 1000; done", "")
+        .replace(r#""params":{"#, r#""params":{"configuration":{"returnImmediately":true},"#);
+    for _ in 0..8 {
+        world.ask_with(BEN, &long);
+    }
+    let quick = world.request(&world.inbound(ANNA, &send("SendMessage", "done", "")), 64);
+    world.advance(1_000);
+    assert!(quick.has_ended(), "he has five more in the queue, and she has waited for one");
+    // The last place to wait is for somebody who has none.
+    let mut world = World::guarded::<_, 8, 256, 3, 4>(Script, Served::ALL, Allowance::UNLIMITED);
+    let stream = send("SendStreamingMessage", "work; wait 1000; done", "");
+    let open: Vec<_> = (0..4).map(|_| world.request(&world.inbound(BEN, &stream), 64)).collect();
+    assert_eq!(open.iter().filter(|client| client.is_stream).count(), 3);
+    assert!(world.request(&world.inbound(ANNA, &stream), 64).is_stream);
 }
 
 #[test]
