@@ -206,6 +206,11 @@ impl Principal {
     pub(super) fn has(&self, digest: &Digest) -> bool {
         self.tokens.iter().flatten().fold(false, |found, token| token.is(digest) | found)
     }
+
+    /// Whether a token of the one is a token of the other.
+    pub fn shares_token_with(&self, other: &Self) -> bool {
+        other.tokens.iter().flatten().fold(false, |found, token| self.has(token) | found)
+    }
 }
 
 fn check_token(token: &str) -> Result<(), Unfit> {
@@ -285,6 +290,18 @@ mod tests {
         assert!(!has(&anna, TOKEN) && has(&anna, "second-token-of-hers") && has(&anna, "third-token-of-hers!"));
         anna.drop_old_token();
         assert!(!has(&anna, "second-token-of-hers") && has(&anna, "third-token-of-hers!"));
+    }
+
+    #[test]
+    fn two_share_a_token_if_any_of_theirs_is_the_same() {
+        let mut anna = Principal::new("anna", Classes::ALL, TOKEN).unwrap();
+        let mut ben = Principal::new("ben", Classes::ALL, "first-token-of-his!!").unwrap();
+        assert!(anna.shares_token_with(&anna) && !anna.shares_token_with(&ben));
+        anna.add_token("second-token-of-hers").unwrap();
+        ben.add_token(TOKEN).unwrap();
+        assert!(anna.shares_token_with(&ben) && ben.shares_token_with(&anna));
+        anna.drop_old_token();
+        assert!(!anna.shares_token_with(&ben) && !ben.shares_token_with(&anna));
     }
 
     #[test]
