@@ -156,6 +156,7 @@ fn one_clear_sentence_and_an_exit_code() {
         (&["--dialects", "7.0"][..], 2, "--dialects"),
         (&["--fault", "temperature"][..], 2, "--fault"),
         (&["--colour"][..], 2, "--colour"),
+        (&["owner-token-0123456789"][..], 2, "host-sim: there is a word that belongs to no option, see --help"),
         (&["--bind", "0.0.0.0"][..], 2, "--token NAME:CLASSES:TOKEN, --token-file FILE or MOTE_TOKEN"),
         (&["--bind", "::"][..], 2, "--open"),
         (&["--token", "anna:read:short"][..], 2, "--token: a token has 16"),
