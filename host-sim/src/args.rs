@@ -28,9 +28,10 @@ host-sim [OPTIONS]
   --dialects LIST          versions of A2A to speak (1.0,0.3,0.1)
   --fault SENSOR:after=N   that sensor gives N readings and then fails
   --token NAME:CLASSES:TOKEN
-                           who gets in, and may do what: classes are read, act and operator with + between them, a token
-                           has 16 characters or more (openssl rand -hex 16). May be said again; the same name a second
-                           time has an old token and a new one. Other users of this machine see it: better in a file
+                           who gets in, and may do what: classes are read, act and operator with + between them, and every
+                           call needs read; a token has 16 characters or more (openssl rand -hex 16). May be said again;
+                           the same name a second time has an old token and a new one. Other users of this machine see
+                           it: better in a file
   --token-file FILE        the same, one in a line, read again on SIGHUP; lines that begin with # are comments
   --open                   everybody gets in, without a token, too
   --name HOST              a name it goes by, beside its addresses and localhost; may be said again
@@ -40,7 +41,8 @@ host-sim [OPTIONS]
 
 A value may also stand behind a '=': --port=8080. Without --token and --token-file, tokens are taken from the variable
 MOTE_TOKEN: one or more in the same form with spaces between them, or a token alone, which is that of the owner, who may do
-everything. Without any, everybody on this machine gets in; on another address than loopback it does not start then.
+everything. Without any, everybody on this machine gets in; on another address than loopback it does not start then. A
+client sends the token alone: Authorization: Bearer TOKEN.
 ";
 
 /// What the command line asks for.

@@ -122,6 +122,8 @@ pub(crate) struct Keys {
     pub(crate) file: Option<PathBuf>,
     /// All of them, when the file was read last.
     pub(crate) known: Vec<Grant>,
+    /// Those that were given are from the environment.
+    pub(crate) is_environment: bool,
     /// `--open` was said.
     pub(crate) is_open: bool,
 }
@@ -132,6 +134,7 @@ impl Keys {
         if !self.is_given() {
             let grants = value.split_ascii_whitespace().map(Grant::parse_or_own);
             self.given = grants.collect::<Result<_, _>>().map_err(|bad| BadKeys::Grant("MOTE_TOKEN".into(), bad))?;
+            self.is_environment = self.is_given();
         }
         Ok(())
     }

@@ -242,7 +242,7 @@ fn only_the_dialects_that_are_served_are_in_the_card_and_on_the_wire() {
 fn it_says_who_gets_in_and_how_and_never_a_token() {
     for (flags, door, curl) in [
         (&[][..], "open: everybody on this machine may ask and act", "curl -s http://"),
-        (&["--token", "anna:read:annas-secret-token"][..], "known are anna (read)", r#"Bearer $MOTE_TOKEN" -H"#),
+        (&["--token", "anna:read:annas-secret-token"][..], "known are anna (read)", r#"Bearer $TOKEN" -H"#),
         (&["--open", "--token", "anna:read:annas-secret-token"][..], "open: whoever reaches it", "curl -s http://"),
         (&["--open"][..], "open: whoever reaches it", "curl -s http://"),
     ] {
@@ -274,7 +274,10 @@ fn the_environment_has_a_token_too() {
         door
     };
     let own = start("the-owners-own-token", &["--port", "0"]);
-    assert!(own.contains("known are owner (read+act+operator)") && !own.contains("own-token"), "{own}");
+    assert!(
+        own.contains("MOTE_TOKEN") && own.contains("known are owner (read+act+operator)") && !own.contains("own-token"),
+        "{own}"
+    );
     let two = start("anna:read:annas-secret-token ben:act:bens-secret-token", &["--port", "0"]);
     assert!(two.contains("known are anna (read), ben (act)"), "{two}");
     let other = start("the-owners-own-token", &["--port", "0", "--token", "anna:read:annas-secret-token"]);
