@@ -389,6 +389,8 @@ mod tests {
         for (name, _) in OPTIONS {
             assert!(HELP.contains(name), "{name}");
         }
+        let words: Vec<_> = HELP.split_whitespace().collect();
+        assert!(words.join(" ").contains("every call needs read"));
     }
 
     #[test]

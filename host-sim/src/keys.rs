@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use protocol_core::door::{Classes, Door, Principal, Unfit};
+use protocol_core::{
+    Access,
+    door::{Classes, Door, Principal, Unfit},
+};
 
 /// Somebody with one token, and what that one may do. Of the token no more is kept than its digest.
 #[derive(Clone)]
@@ -213,6 +216,13 @@ pub(crate) fn listed(grants: &[Grant]) -> String {
         }
     }
     if list.is_empty() { "nobody".to_owned() } else { list.join(", ") }
+}
+
+/// Warns of those who are known in vain.
+pub(crate) fn warn(principals: &[Principal]) {
+    for Principal { name, .. } in principals.iter().filter(|known| !known.classes.has(Access::Read)) {
+        eprintln!("host-sim: {name} may not read, so it cannot call");
+    }
 }
 
 /// Makes the door know these, and nobody else. Who is known already keeps its tasks.

@@ -285,6 +285,19 @@ fn the_environment_has_a_token_too() {
 }
 
 #[test]
+fn a_word_about_who_cannot_call() {
+    let tokens = ["--port=0", "--token=anna:read:annas-secret-token", "--token=ben:act:bens-secret-token"];
+    let mut child = program(&tokens).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().starts_with("listening on ")));
+    child.kill().unwrap();
+    let warned = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
+    assert_eq!(warned, "host-sim: ben may not read, so it cannot call\n");
+    let sim = Sim::start(&tokens[1..]);
+    assert_eq!(["annas-secret-token", "bens-secret-token"].map(|token| sim.status_with(token)), [200, 403]);
+}
+
+#[test]
 fn a_file_of_tokens_is_read_again_when_somebody_says_so() {
     let path = std::env::temp_dir().join(format!("mote-tokens-{}", std::process::id()));
     let file = path.to_str().unwrap();

@@ -238,7 +238,9 @@ impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name => write!(f, "a name has 1 to {NAME_MAX} letters, digits and hyphens"),
-            Self::Classes => f.write_str("classes are read, act and operator, with + between them"),
+            Self::Classes => {
+                f.write_str("classes are read, act and operator, with + between them; every call needs read")
+            }
             Self::Token => write!(f, "a token has {TOKEN_MIN} to {TOKEN_MAX} printable ASCII characters, no spaces"),
             Self::Full => f.write_str("there is no room for another principal"),
             Self::Known => f.write_str("that name or token is in use"),
@@ -317,6 +319,7 @@ mod tests {
             assert_eq!(Principal::new(name, classes, token).unwrap_err(), unfit);
             assert!(!unfit.to_string().contains(token));
         }
+        assert!(Unfit::Classes.to_string().ends_with("every call needs read"));
         let anna = Principal::new("anna", Classes::ALL, TOKEN).unwrap();
         assert!(format!("{anna:?}").contains("Digest(..)"));
     }
