@@ -96,7 +96,7 @@ impl Complaint {
             Self::Words => "too few or too many words; put a name with spaces into quotes",
             Self::TooLong => "a line has 160 characters at most",
             Self::Network(bad) => bad.as_str(),
-            Self::Classes => "classes are read, act and operator, with + between them",
+            Self::Classes => "classes are read, act and operator, with + between them; every call needs read",
         }
     }
 }

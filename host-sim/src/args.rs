@@ -6,7 +6,7 @@ use core::{
     str::FromStr,
 };
 
-use protocol_core::Served;
+use protocol_core::{Served, door::TOKEN_MIN};
 
 use crate::{
     board::{Fault, SENSORS},
@@ -28,9 +28,10 @@ host-sim [OPTIONS]
   --dialects LIST          versions of A2A to speak (1.0,0.3,0.1)
   --fault SENSOR:after=N   that sensor gives N readings and then fails
   --token NAME:CLASSES:TOKEN
-                           who gets in, and may do what: classes are read, act and operator with + between them, a token
-                           has 16 characters or more (openssl rand -hex 16). May be said again; the same name a second
-                           time has an old token and a new one. Other users of this machine see it: better in a file
+                           who gets in, and may do what: classes are read, act and operator with + between them, and every
+                           call needs read; a token has 16 characters or more (openssl rand -hex 16). May be said again;
+                           the same name a second time has an old token and a new one. Other users of this machine see
+                           it: better in a file
   --token-file FILE        the same, one in a line, read again on SIGHUP; lines that begin with # are comments
   --open                   everybody gets in, without a token, too
   --name HOST              a name it goes by, beside its addresses and localhost; may be said again
@@ -40,7 +41,8 @@ host-sim [OPTIONS]
 
 A value may also stand behind a '=': --port=8080. Without --token and --token-file, tokens are taken from the variable
 MOTE_TOKEN: one or more in the same form with spaces between them, or a token alone, which is that of the owner, who may do
-everything. Without any, everybody on this machine gets in; on another address than loopback it does not start then.
+everything. Without any, everybody on this machine gets in; on another address than loopback it does not start then. A
+client sends the token alone: Authorization: Bearer TOKEN.
 ";
 
 /// What the command line asks for.
@@ -97,15 +99,17 @@ impl Preset {
     }
 }
 
-/// What is wrong with a command line, in one sentence.
+/// What is wrong with a command line, in one sentence. What may be a token is neither told nor kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BadArgs {
     /// There is no such option.
     Unknown(String),
+    /// A word is no option, and belongs to none.
+    Stray,
     /// An option has no value.
     NoValue(&'static str, &'static str),
-    /// An option has a value that it cannot have; it can have the last.
-    BadValue(&'static str, String, &'static str),
+    /// An option has a value that it cannot have, if that can be told; it can have the last.
+    BadValue(&'static str, Option<String>, &'static str),
     /// An option that has no values got one.
     Value(String),
     /// A token is none; not even the wrong one is told.
@@ -115,9 +119,19 @@ pub enum BadArgs {
 }
 
 impl BadArgs {
-    /// There is no such option. What looks like a value that lost its option is not told: it may be a token.
+    /// There is no such option. Only what begins like one is told, up to its value: anything else may be a token.
     pub fn unknown(word: &str) -> Self {
-        Self::Unknown(word.split([':', '=']).next().unwrap_or_default().to_owned())
+        if word.starts_with('-') {
+            Self::Unknown(word.split([':', '=']).next().unwrap_or_default().to_owned())
+        } else {
+            Self::Stray
+        }
+    }
+
+    /// An option cannot have that value. It is told if it is too short for a token, and does not look like a grant.
+    fn bad_value(name: &'static str, value: String, takes: &'static str) -> Self {
+        let is_told = value.len() < TOKEN_MIN && !is_like_a_grant(&value);
+        Self::BadValue(name, is_told.then_some(value), takes)
     }
 }
 
@@ -131,8 +145,10 @@ impl fmt::Display for BadArgs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown(name) => write!(f, "there is no option {name:?}, see --help"),
+            Self::Stray => f.write_str("there is a word that belongs to no option, see --help"),
             Self::NoValue(name, takes) => write!(f, "{name} needs a value: {takes}"),
-            Self::BadValue(name, value, takes) => write!(f, "{name} cannot be {value:?}, it takes {takes}"),
+            Self::BadValue(name, Some(value), takes) => write!(f, "{name} cannot be {value:?}, it takes {takes}"),
+            Self::BadValue(name, None, takes) => write!(f, "{name} cannot have that value, it takes {takes}"),
             Self::Value(name) => write!(f, "{name} takes no value"),
             Self::Token(bad) => write!(f, "--token: {bad}"),
             Self::Keys(bad) => bad.fmt(f),
@@ -171,7 +187,7 @@ const OPTIONS: [(&str, &str); 12] = [
     ("--dialects", "a list of 1.0, 0.3 and 0.1 with commas"),
     ("--fault", "SENSOR:after=N with a sensor of temperature, humidity and pressure"),
     ("--token", "NAME:CLASSES:TOKEN"),
-    ("--token-file", "the name of a file"),
+    ("--token-file", "the name of a file, with one colon at most"),
     ("--name", "a host name such as mote.local, without a port"),
     ("--allow-origin", "http:// or https:// and a host, with a port if it has one"),
 ];
@@ -206,7 +222,7 @@ impl Args {
                     if name == "--token" {
                         args.keys.given.push(Grant::parse(&value).map_err(BadArgs::Token)?);
                     } else {
-                        args.take(name, &value).ok_or(BadArgs::BadValue(name, value, takes))?;
+                        args.take(name, &value).ok_or_else(|| BadArgs::bad_value(name, value, takes))?;
                     }
                 }
             }
@@ -257,13 +273,20 @@ impl Args {
                 let sensor = SENSORS.iter().position(|known| known.name == sensor)?;
                 self.fault = Some(Fault { sensor, after: number(after)? });
             }
-            "--token-file" => self.keys.file = Some((!value.is_empty()).then(|| value.into())?),
+            // The name of a file is told when it cannot be read.
+            "--token-file" if value.is_empty() || is_like_a_grant(value) => return None,
+            "--token-file" => self.keys.file = Some(value.into()),
             "--name" => self.names.push(host(value)?),
             "--allow-origin" => self.origins.push(origin(value)?),
             _ => return None,
         }
         Some(())
     }
+}
+
+/// Whether it has the three parts of a grant, and so perhaps a token.
+fn is_like_a_grant(text: &str) -> bool {
+    text.bytes().filter(|byte| *byte == b':').count() >= 2
 }
 
 /// Digits and nothing else: `+1` parses in Rust, but nobody means it.
@@ -366,13 +389,15 @@ mod tests {
         for (name, _) in OPTIONS {
             assert!(HELP.contains(name), "{name}");
         }
+        let words: Vec<_> = HELP.split_whitespace().collect();
+        assert!(words.join(" ").contains("every call needs read"));
     }
 
     #[test]
     fn an_error_names_the_option_and_what_it_takes() {
         for (line, sentence) in [
             ("--prot 1", "there is no option \"--prot\", see --help"),
-            ("8080", "there is no option \"8080\", see --help"),
+            ("8080", "there is a word that belongs to no option, see --help"),
             ("--port", "--port needs a value: a number from 0 to 65535"),
             ("--port 65536", "--port cannot be \"65536\", it takes a number from 0 to 65535"),
             ("--port +1", "--port cannot be \"+1\", it takes a number from 0 to 65535"),
@@ -381,6 +406,8 @@ mod tests {
             ("--seed -1", "--seed cannot be \"-1\", it takes a number from 0 to 18446744073709551615"),
             ("--preset tiny", "--preset cannot be \"tiny\", it takes host or pico"),
             ("--dialects 0.9", "--dialects cannot be \"0.9\", it takes a list of 1.0, 0.3 and 0.1 with commas"),
+            ("--preset sixteen--letters", "--preset cannot have that value, it takes host or pico"),
+            ("--preset fifteen-letters", "--preset cannot be \"fifteen-letters\", it takes host or pico"),
             ("--help=me", "--help takes no value"),
             ("--open=yes", "--open takes no value"),
             ("--token", "--token needs a value: NAME:CLASSES:TOKEN"),
@@ -429,9 +456,17 @@ mod tests {
             "--tokens=anna:read:secret-token-of-anna",
             "--tokens:anna:read:secret-token-of-anna",
             "anna:read:secret-token-of-anna",
+            "secret-token-of-anna",
+            "--port 80 secret",
+            "--open secret-token-of-anna",
+            "--name anna:read:secret-token-of-anna",
+            "--name=anna:read:secret",
+            "--allow-origin anna:read:secret-token-of-anna",
+            "--token-file anna:read:secret-token-of-anna",
+            "--port secret-token-of-anna",
         ] {
-            let sentence = parse(line).expect_err(line).to_string();
-            assert!(!sentence.contains("secret"), "{sentence}");
+            let bad = parse(line).expect_err(line);
+            assert!(!bad.to_string().contains("secret") && !format!("{bad:?}").contains("secret"), "{bad}");
         }
         let args = run("--token anna:read:secret-token-of-anna");
         assert!(!format!("{args:?}").contains("secret"));

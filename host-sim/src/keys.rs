@@ -6,15 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use protocol_core::door::{Classes, Door, Principal, Unfit};
+use protocol_core::{
+    Access,
+    door::{Classes, Door, Principal, Unfit},
+};
 
-/// A token, whose it is, and what that one may do.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Grant {
-    pub(crate) name: String,
-    pub(crate) classes: Classes,
-    token: String,
-}
+/// Somebody with one token, and what that one may do. Of the token no more is kept than its digest.
+#[derive(Clone)]
+pub(crate) struct Grant(Principal);
 
 impl Grant {
     /// Reads `NAME:CLASSES:TOKEN`.
@@ -32,15 +31,27 @@ impl Grant {
     }
 
     fn new(name: &str, classes: Classes, token: &str) -> Result<Self, BadGrant> {
-        Principal::new(name, classes, token).map_err(BadGrant::Unfit)?;
-        Ok(Self { name: name.to_owned(), classes, token: token.to_owned() })
+        Principal::new(name, classes, token).map(Self).map_err(BadGrant::Unfit)
+    }
+
+    fn name(&self) -> &str {
+        &self.0.name
     }
 }
+
+impl PartialEq for Grant {
+    fn eq(&self, other: &Self) -> bool {
+        let (Self(one), Self(other)) = (self, other);
+        one.name == other.name && one.classes == other.classes && one.shares_token_with(other)
+    }
+}
+
+impl Eq for Grant {}
 
 /// Never the token.
 impl fmt::Debug for Grant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:..", self.name, self.classes)
+        write!(f, "{}:{}:..", self.0.name, self.0.classes)
     }
 }
 
@@ -114,6 +125,8 @@ pub(crate) struct Keys {
     pub(crate) file: Option<PathBuf>,
     /// All of them, when the file was read last.
     pub(crate) known: Vec<Grant>,
+    /// Those that were given are from the environment.
+    pub(crate) is_environment: bool,
     /// `--open` was said.
     pub(crate) is_open: bool,
 }
@@ -124,6 +137,7 @@ impl Keys {
         if !self.is_given() {
             let grants = value.split_ascii_whitespace().map(Grant::parse_or_own);
             self.given = grants.collect::<Result<_, _>>().map_err(|bad| BadKeys::Grant("MOTE_TOKEN".into(), bad))?;
+            self.is_environment = self.is_given();
         }
         Ok(())
     }
@@ -151,18 +165,16 @@ impl Keys {
     /// Everybody who is known, where there is room for so many.
     pub(crate) fn principals(&self, room: usize) -> Result<Vec<Principal>, BadKeys> {
         let mut principals: Vec<Principal> = Vec::new();
-        for (place, grant) in self.known.iter().enumerate() {
-            let Grant { name, classes, token } = grant;
-            let earlier = self.known.iter().take(place);
-            if let Some(same) = earlier.into_iter().find(|earlier| earlier.token == *token) {
-                return Err(BadKeys::Shared(same.name.clone(), name.clone()));
+        for Grant(grant) in &self.known {
+            let name = || grant.name.as_str().to_owned();
+            if let Some(same) = principals.iter().find(|known| known.shares_token_with(grant)) {
+                return Err(BadKeys::Shared(same.name.as_str().to_owned(), name()));
             }
-            let unfit = |unfit| BadKeys::Grant(name.clone(), BadGrant::Unfit(unfit));
-            match principals.iter_mut().find(|known| known.name == name.as_str()) {
-                Some(known) if known.tokens.iter().flatten().count() == 2 => return Err(BadKeys::Three(name.clone())),
-                Some(known) if known.classes != *classes => return Err(BadKeys::Classes(name.clone())),
-                Some(known) => known.add_token(token).map_err(unfit)?,
-                None => principals.push(Principal::new(name, *classes, token).map_err(unfit)?),
+            match principals.iter_mut().find(|known| known.name == grant.name) {
+                Some(known) if known.tokens.iter().flatten().count() == 2 => return Err(BadKeys::Three(name())),
+                Some(known) if known.classes != grant.classes => return Err(BadKeys::Classes(name())),
+                Some(known) => known.tokens = [grant.tokens[0], known.tokens[0]],
+                None => principals.push(grant.clone()),
             }
         }
         if principals.len() > room { Err(BadKeys::Full(room)) } else { Ok(principals) }
@@ -196,13 +208,21 @@ fn read_file(path: &Path) -> Result<Vec<Grant>, BadKeys> {
 pub(crate) fn listed(grants: &[Grant]) -> String {
     let mut seen: Vec<&str> = Vec::new();
     let mut list = Vec::new();
-    for Grant { name, classes, .. } in grants {
-        if !seen.contains(&name.as_str()) {
+    for grant in grants {
+        let (name, classes) = (grant.name(), grant.0.classes);
+        if !seen.contains(&name) {
             seen.push(name);
             list.push(format!("{name} ({classes})"));
         }
     }
     if list.is_empty() { "nobody".to_owned() } else { list.join(", ") }
+}
+
+/// Warns of those who are known in vain.
+pub(crate) fn warn(principals: &[Principal]) {
+    for Principal { name, .. } in principals.iter().filter(|known| !known.classes.has(Access::Read)) {
+        eprintln!("host-sim: {name} may not read, so it cannot call");
+    }
 }
 
 /// Makes the door know these, and nobody else. Who is known already keeps its tasks.
@@ -215,21 +235,27 @@ pub(crate) fn make_known(door: &mut Door<'_>, principals: &[Principal]) {
     for name in gone {
         door.forget(&name);
     }
-    if principals.iter().any(|wanted| door.know(wanted.clone()).is_err()) {
-        // Two have changed their tokens with each other: they are new ones.
-        for wanted in principals {
-            door.forget(&wanted.name);
-        }
-        for wanted in principals {
-            // cannot fail: no token is of two, and there is room.
-            let _ = door.know(wanted.clone());
+    // Who gets the token of somebody else can have it when that one has another.
+    let mut waiting: Vec<&Principal> = principals.iter().collect();
+    while !waiting.is_empty() {
+        let before = waiting.len();
+        waiting.retain(|wanted| door.know((*wanted).clone()).is_err());
+        if waiting.len() == before {
+            // These have changed their tokens with each other: they are new ones.
+            for wanted in &waiting {
+                door.forget(&wanted.name);
+            }
+            for wanted in waiting.drain(..) {
+                // cannot fail: no token is of two, and there is room.
+                let _ = door.know(wanted.clone());
+            }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use protocol_core::door::{Address, Allowance, Credential, DoorStorage};
+    use protocol_core::door::{Address, Allowance, Caller, Credential, DoorStorage};
     use protocol_core::time::Millis;
 
     use super::*;
@@ -241,15 +267,20 @@ mod tests {
         keys
     }
 
-    fn is_let_in(door: &mut Door<'_>, token: &str) -> bool {
+    fn caller(door: &mut Door<'_>, token: &str) -> Option<Caller> {
         let credential = Credential { name: None, token: token.as_bytes() };
-        door.admit(Millis(0), Address::default(), Some(credential)).is_ok()
+        door.admit(Millis(0), Address::default(), Some(credential)).ok()
+    }
+
+    fn is_let_in(door: &mut Door<'_>, token: &str) -> bool {
+        caller(door, token).is_some()
     }
 
     #[test]
     fn a_grant_has_three_parts_and_hides_the_last() {
         let grant = Grant::parse("anna:read+act:a-token:with-colons").unwrap();
-        assert_eq!((grant.name.as_str(), grant.token.as_str()), ("anna", "a-token:with-colons"));
+        assert_eq!(grant.name(), "anna");
+        assert!(Principal::new("a", Classes::ALL, "a-token:with-colons").unwrap().shares_token_with(&grant.0));
         assert_eq!(format!("{grant:?}"), "anna:read+act:..");
         for (text, bad) in [
             ("annas-secret-token", BadGrant::Form),
@@ -261,6 +292,15 @@ mod tests {
             assert_eq!(Grant::parse(text), Err(bad));
             assert!(!bad.to_string().contains("secret"));
         }
+    }
+
+    #[test]
+    fn no_text_of_a_token_is_kept() {
+        // It is what the door keeps, which has digests, and nothing beside it.
+        assert_eq!(size_of::<Grant>(), size_of::<Principal>());
+        let grant = |text| Grant::parse(text).unwrap();
+        assert_eq!(grant("anna:read:annas-first-token"), grant("anna:read:annas-first-token"));
+        assert_ne!(grant("anna:read:annas-first-token"), grant("anna:read:annas-second-token"));
     }
 
     #[test]
@@ -333,5 +373,35 @@ mod tests {
         assert_eq!(know(&["ben:act:annas-first-token", "anna:read:bens-secret-token"]), [true, true]);
         assert_eq!(know(&["carl:read:annas-first-token"]), [true, false]);
         assert_eq!(know(&[]), [false, false]);
+    }
+
+    #[test]
+    fn only_who_changes_tokens_with_another_is_somebody_new() {
+        const FIRST: [&str; 3] =
+            ["anna:act:annas-first-token", "ben:act:bens-secret-token", "carl:act:carls-secret-token"];
+        let callers_after = |grants: &[&str], tokens: [&str; 3]| {
+            let mut storage = DoorStorage::<3, 1>::new();
+            let mut door = Door::new(&mut storage, Allowance::UNLIMITED);
+            make_known(&mut door, &keys(&FIRST).principals(3).unwrap());
+            let before = FIRST.map(|grant| caller(&mut door, grant.rsplit(':').next().unwrap()).unwrap());
+            make_known(&mut door, &keys(grants).principals(3).unwrap());
+            let after = tokens.map(|token| caller(&mut door, token).unwrap());
+            [0, 1, 2].map(|place| before[place] == after[place])
+        };
+        // Wherever the third one stands.
+        for grants in [
+            ["carl:act:carls-secret-token", "ben:act:annas-first-token", "anna:act:bens-secret-token"],
+            ["ben:act:annas-first-token", "anna:act:bens-secret-token", "carl:act:carls-secret-token"],
+        ] {
+            let tokens = ["bens-secret-token", "annas-first-token", "carls-secret-token"];
+            assert_eq!(callers_after(&grants, tokens), [false, false, true]);
+        }
+        // A token that is handed on costs nobody anything, whoever is named first.
+        let mut grants = ["carl:act:bens-secret-token", "ben:act:annas-first-token", "anna:act:annas-second-token"];
+        for _ in 0..2 {
+            let tokens = ["annas-second-token", "annas-first-token", "bens-secret-token"];
+            assert_eq!(callers_after(&grants, tokens), [true, true, true]);
+            grants.reverse();
+        }
     }
 }

@@ -143,6 +143,7 @@ pub async fn run(
         spawn_local(read_again(node, hangups, args.keys.clone(), args.preset.principals()));
     }
 
+    keys::warn(&principals);
     listening(address);
     // The one call of the HTTP edge.
     let facts = Facts { board: "host-sim", past: Reason::PowerOn.into(), stack: None, network: Connection::default() };
@@ -171,6 +172,7 @@ async fn read_again(
         match keys.read().and_then(|()| keys.principals(room)) {
             Ok(principals) => {
                 node.change_door(|door| keys::make_known(door, &principals));
+                keys::warn(&principals);
                 say(format_args!("the tokens were read again, known are: {}", keys::listed(&keys.known)));
             }
             Err(bad) => say(format_args!("the tokens stay as they were: {bad}")),

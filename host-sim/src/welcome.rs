@@ -28,7 +28,7 @@ pub fn greet(args: &Args, listening: SocketAddr) {
     let Some(wording) = WORDINGS.iter().find(is_spoken) else { return };
     let is_shut = !args.keys.is_open(args.bind);
     let (hint, header) =
-        if is_shut { (", with your token in MOTE_TOKEN", format!(" {AUTHORIZATION}")) } else { ("", String::new()) };
+        if is_shut { (", with your token in TOKEN", format!(" {AUTHORIZATION}")) } else { ("", String::new()) };
     say(format_args!("\ntry one of these{hint}:"));
     for (curl, method, text) in
         [("curl -s", wording.send, "read temperature"), ("curl -sN", wording.stream, "watch temperature 3 times")]
@@ -50,12 +50,15 @@ fn door(args: &Args) -> String {
         (true, false) if args.keys.is_open => "open: whoever reaches it may ask and act".to_owned(),
         (true, false) => "open: everybody on this machine may ask and act; --token shuts it, see --help".to_owned(),
         (true, true) => format!("open: whoever reaches it may ask and act; known by their tokens are {known}"),
+        (false, _) if args.keys.is_environment => {
+            format!("shut, for MOTE_TOKEN is in the environment: a token is needed; known are {known}")
+        }
         (false, _) => format!("shut: a token is needed; known are {known}"),
     }
 }
 
-/// In double quotes, so that the shell puts in the token.
-const AUTHORIZATION: &str = r#"-H "Authorization: Bearer $MOTE_TOKEN""#;
+/// In double quotes, so that the shell puts in the token. The variable is the client's: ours can have names and classes, too.
+const AUTHORIZATION: &str = r#"-H "Authorization: Bearer $TOKEN""#;
 
 /// How to ask in a dialect.
 struct Wording {
@@ -125,7 +128,7 @@ from a2a.helpers import new_text_message
 from a2a.types import Role, SendMessageRequest
 
 async def main():
-    headers = {"Authorization": "Bearer " + os.environ["MOTE_TOKEN"]}
+    headers = {"Authorization": "Bearer " + os.environ["TOKEN"]}
     config = ClientConfig(httpx_client=httpx.AsyncClient(headers=headers))
     client = await create_client("URL", config)
     message = new_text_message("read temperature", role=Role.ROLE_USER)
@@ -144,7 +147,7 @@ mod tests {
 
     fn args(line: &str) -> Args {
         match Args::parse(line.split_whitespace().map(str::to_owned)) {
-            Ok(Asked::Run(args)) => args.with_keys(None).unwrap(),
+            Ok(Asked::Run(args)) => args,
             other => panic!("{line}: {other:?}"),
         }
     }
@@ -161,9 +164,24 @@ mod tests {
             ),
             ("--open --token anna:read:secret-token-one", "open: whoever reaches it may ask and act; known"),
         ] {
-            let told = door(&args(line));
+            let told = door(&args(line).with_keys(None).unwrap());
             assert!(told.contains(words) && !told.contains("secret"), "{line}: {told}");
         }
+    }
+
+    #[test]
+    fn what_shut_the_door_is_told_where_nobody_has_typed_it() {
+        let told = |line: &str, variable: &str| door(&args(line).with_keys(Some(variable)).unwrap());
+        assert!(told("", "the-owners-own-token").starts_with("shut, for MOTE_TOKEN is in the environment: "));
+        for (line, variable) in [
+            ("", ""),
+            ("--open", "the-owners-own-token"),
+            ("--token anna:read:secret-token-one", "the-owners-own-token"),
+        ] {
+            assert!(!told(line, variable).contains("MOTE_TOKEN"), "{line}");
+        }
+        // What the client's token is in is another one.
+        assert!(!PYTHON_WITH_TOKEN.contains("MOTE_TOKEN") && !AUTHORIZATION.contains("MOTE_TOKEN"));
     }
 
     #[test]

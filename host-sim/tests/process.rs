@@ -156,6 +156,7 @@ fn one_clear_sentence_and_an_exit_code() {
         (&["--dialects", "7.0"][..], 2, "--dialects"),
         (&["--fault", "temperature"][..], 2, "--fault"),
         (&["--colour"][..], 2, "--colour"),
+        (&["owner-token-0123456789"][..], 2, "host-sim: there is a word that belongs to no option, see --help"),
         (&["--bind", "0.0.0.0"][..], 2, "--token NAME:CLASSES:TOKEN, --token-file FILE or MOTE_TOKEN"),
         (&["--bind", "::"][..], 2, "--open"),
         (&["--token", "anna:read:short"][..], 2, "--token: a token has 16"),
@@ -241,7 +242,7 @@ fn only_the_dialects_that_are_served_are_in_the_card_and_on_the_wire() {
 fn it_says_who_gets_in_and_how_and_never_a_token() {
     for (flags, door, curl) in [
         (&[][..], "open: everybody on this machine may ask and act", "curl -s http://"),
-        (&["--token", "anna:read:annas-secret-token"][..], "known are anna (read)", r#"Bearer $MOTE_TOKEN" -H"#),
+        (&["--token", "anna:read:annas-secret-token"][..], "known are anna (read)", r#"Bearer $TOKEN" -H"#),
         (&["--open", "--token", "anna:read:annas-secret-token"][..], "open: whoever reaches it", "curl -s http://"),
         (&["--open"][..], "open: whoever reaches it", "curl -s http://"),
     ] {
@@ -273,11 +274,27 @@ fn the_environment_has_a_token_too() {
         door
     };
     let own = start("the-owners-own-token", &["--port", "0"]);
-    assert!(own.contains("known are owner (read+act+operator)") && !own.contains("own-token"), "{own}");
+    assert!(
+        own.contains("MOTE_TOKEN") && own.contains("known are owner (read+act+operator)") && !own.contains("own-token"),
+        "{own}"
+    );
     let two = start("anna:read:annas-secret-token ben:act:bens-secret-token", &["--port", "0"]);
     assert!(two.contains("known are anna (read), ben (act)"), "{two}");
     let other = start("the-owners-own-token", &["--port", "0", "--token", "anna:read:annas-secret-token"]);
     assert!(other.contains("known are anna (read)") && !other.contains("owner"), "{other}");
+}
+
+#[test]
+fn a_word_about_who_cannot_call() {
+    let tokens = ["--port=0", "--token=anna:read:annas-secret-token", "--token=ben:act:bens-secret-token"];
+    let mut child = program(&tokens).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().starts_with("listening on ")));
+    child.kill().unwrap();
+    let warned = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
+    assert_eq!(warned, "host-sim: ben may not read, so it cannot call\n");
+    let sim = Sim::start(&tokens[1..]);
+    assert_eq!(["annas-secret-token", "bens-secret-token"].map(|token| sim.status_with(token)), [200, 403]);
 }
 
 #[test]

@@ -209,9 +209,7 @@ impl<'s> Door<'s> {
     /// # Errors
     /// If there is no room, or a token is somebody else's.
     pub fn know(&mut self, principal: Principal) -> Result<(), Unfit> {
-        let is_taken = |known: &Principal| {
-            known.name != principal.name && principal.tokens.iter().flatten().any(|token| known.has(token))
-        };
+        let is_taken = |known: &Principal| known.name != principal.name && known.shares_token_with(&principal);
         if self.principals().any(is_taken) {
             return Err(Unfit::Known);
         }

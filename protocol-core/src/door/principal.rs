@@ -206,6 +206,11 @@ impl Principal {
     pub(super) fn has(&self, digest: &Digest) -> bool {
         self.tokens.iter().flatten().fold(false, |found, token| token.is(digest) | found)
     }
+
+    /// Whether a token of the one is a token of the other.
+    pub fn shares_token_with(&self, other: &Self) -> bool {
+        other.tokens.iter().flatten().fold(false, |found, token| self.has(token) | found)
+    }
 }
 
 fn check_token(token: &str) -> Result<(), Unfit> {
@@ -233,7 +238,9 @@ impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name => write!(f, "a name has 1 to {NAME_MAX} letters, digits and hyphens"),
-            Self::Classes => f.write_str("classes are read, act and operator, with + between them"),
+            Self::Classes => {
+                f.write_str("classes are read, act and operator, with + between them; every call needs read")
+            }
             Self::Token => write!(f, "a token has {TOKEN_MIN} to {TOKEN_MAX} printable ASCII characters, no spaces"),
             Self::Full => f.write_str("there is no room for another principal"),
             Self::Known => f.write_str("that name or token is in use"),
@@ -288,6 +295,18 @@ mod tests {
     }
 
     #[test]
+    fn two_share_a_token_if_any_of_theirs_is_the_same() {
+        let mut anna = Principal::new("anna", Classes::ALL, TOKEN).unwrap();
+        let mut ben = Principal::new("ben", Classes::ALL, "first-token-of-his!!").unwrap();
+        assert!(anna.shares_token_with(&anna) && !anna.shares_token_with(&ben));
+        anna.add_token("second-token-of-hers").unwrap();
+        ben.add_token(TOKEN).unwrap();
+        assert!(anna.shares_token_with(&ben) && ben.shares_token_with(&anna));
+        anna.drop_old_token();
+        assert!(!anna.shares_token_with(&ben) && !ben.shares_token_with(&anna));
+    }
+
+    #[test]
     fn what_is_unfit_is_told_without_the_token() {
         for (name, classes, token, unfit) in [
             ("", Classes::ALL, TOKEN, Unfit::Name),
@@ -300,6 +319,7 @@ mod tests {
             assert_eq!(Principal::new(name, classes, token).unwrap_err(), unfit);
             assert!(!unfit.to_string().contains(token));
         }
+        assert!(Unfit::Classes.to_string().ends_with("every call needs read"));
         let anna = Principal::new("anna", Classes::ALL, TOKEN).unwrap();
         assert!(format!("{anna:?}").contains("Digest(..)"));
     }
