@@ -2,6 +2,8 @@
 #![no_std]
 // A text that is cut in the middle of a character panics with all of Unicode's rules for printing it: 4 KiB of flash.
 #![cfg_attr(not(test), warn(clippy::string_slice))]
+// Nothing that a peer sends makes it panic: docs/decisions/0016-no-panic-from-a-peer.md.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable))]
 #![forbid(unsafe_code)]
 
 mod agent;

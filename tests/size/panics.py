@@ -35,7 +35,7 @@ EXPLAINED = [
     ("http/mod.rs", "panic_fmt", "assert!", "buffers that are too small: the board lends them"),
     ("http/body.rs", "slice_index_fail", None, "embedded-io's `read_exact`, which trusts the count of our own reader"),
     ("engine/wait.rs", "panic_bounds_check", "self.jobs[worker]", "a worker's number, which the firmware gives it"),
-    ("src/node.rs", "panic_already_borrowed", "borrow_mut()", "a borrow that outlives its call: nobody keeps one"),
+    ("src/node.rs", "panic_already", ".borrow", "a borrow that outlives its call: nobody keeps one"),
 ]
 
 # The same for libraries, where all of an image calls nothing but protocol-core: function, and why.

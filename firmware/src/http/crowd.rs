@@ -44,7 +44,8 @@ impl<'s> Crowd<'s> {
 
     fn try_enter(&self, address: Address, most: usize) -> Option<Place<'_>> {
         let address = address.household();
-        let of_same = self.places.iter().filter(|place| place.get() == Some(address)).count();
+        let same = self.places.iter().filter(|place| place.get() == Some(address));
+        let of_same = same.fold(0, |count, _| usize::saturating_add(count, 1));
         let place = self.places.iter().find(|place| place.get().is_none()).filter(|_| of_same < most)?;
         place.set(Some(address));
         Some(Place(place))

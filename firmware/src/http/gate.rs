@@ -104,6 +104,8 @@ struct Seen {
     transfer_encoding: bool,
     host: bool,
     http_1_1: bool,
+    /// The method is HEAD, as far as it has come.
+    head: bool,
 }
 
 impl Gate {
@@ -116,7 +118,7 @@ impl Gate {
             at: At::Start,
             request: 0,
             head_bytes: 0,
-            seen: Seen { content_length: None, transfer_encoding: false, host: false, http_1_1: false },
+            seen: Seen { content_length: None, transfer_encoding: false, host: false, http_1_1: false, head: false },
         }
     }
 
@@ -170,6 +172,11 @@ impl Gate {
         self.at == At::Refused
     }
 
+    /// Is the request that is being read a HEAD? Whatever the answer is, it has no body.
+    pub(super) fn is_head(&self) -> bool {
+        self.seen.head && !matches!(self.at, At::Start | At::Method)
+    }
+
     fn refuse(&mut self, verdict: Verdict) -> Refused {
         let tail = self.tail();
         // A flaw in the very first byte is still a request that wants an answer.
@@ -217,8 +224,15 @@ impl Gate {
         match self.at {
             At::Start | At::Body { .. } | At::Refused => Ok(self.at),
             At::Method => match byte {
-                b' ' => Ok(At::Target { bytes: 0 }),
-                _ if is_token(byte) => Ok(At::Method),
+                b' ' => {
+                    self.seen.head &= self.head_bytes == b"HEAD ".len();
+                    Ok(At::Target { bytes: 0 })
+                }
+                _ if is_token(byte) => {
+                    let letter = self.head_bytes - 1;
+                    self.seen.head = (letter == 0 || self.seen.head) && b"HEAD".get(letter) == Some(&byte);
+                    Ok(At::Method)
+                }
                 _ => Err(Verdict::Malformed(Flaw::RequestLine)),
             },
             At::Target { bytes } => match byte {

@@ -10,6 +10,7 @@
 //!
 //! [`serve`] is all there is to one connection, on tokio and on embassy-net alike. It takes buffers and gives them back,
 //! allocates nothing and is cancelled by dropping it.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable))]
 
 mod answer;
 mod body;
@@ -165,13 +166,15 @@ where
         let farewell = async {
             let mut link = wire.try_lock().map_err(|_| LinkError::Cut)?;
             if ending == Ending::TimedOut {
-                say_last(&mut link, Problem::TIMED_OUT, None).await?;
+                say_last(&mut link, Problem::TIMED_OUT, None, inlet.is_head()).await?;
             }
             link.send().await
         };
-        // A client that is gone by now misses nothing.
-        let _ = timer.run_with_timeout(limits.linger, farewell).await;
-        ending
+        // Nor must half of a last word look like all of it.
+        match timer.run_with_timeout(limits.linger, farewell).await {
+            Ok(Ok(())) => ending,
+            Ok(Err(_)) | Err(_) => Ending::Aborted,
+        }
     };
     let end = async {
         match ending {
@@ -198,7 +201,7 @@ where
     let end = async {
         let mut room = [0; LEAST_TRANSMIT_BYTES];
         let mut link = Link::new(Paced::new(socket.split().1, timer, patience), &mut room);
-        say_last(&mut link, Problem::NO_ROOM, Some(limits.retry_after_secs)).await?;
+        say_last(&mut link, Problem::NO_ROOM, Some(limits.retry_after_secs), false).await?;
         link.send().await?;
         drop(link);
         // Reading what it wanted keeps the words from being lost to a reset.
@@ -208,11 +211,12 @@ where
     let _ = timer.run_with_timeout(patience, end).await;
 }
 
-/// Answers a request that was never read. The connection ends with it.
+/// Answers a request that was never read, or not all of it. The connection ends with it.
 async fn say_last<W: BaseWrite>(
     link: &mut Link<'_, W>,
     Problem { status, text }: Problem,
     retry_after_secs: Option<u16>,
+    is_head: bool,
 ) -> Result<(), W::Error> {
     link.write_text(format_args!("HTTP/1.1 {status} {}\r\n", answer::reason(status))).await?;
     if let Some(seconds) = retry_after_secs {
@@ -220,7 +224,7 @@ async fn say_last<W: BaseWrite>(
     }
     link.write_all(b"Content-Type: application/json\r\nConnection: close\r\n").await?;
     link.write_text(format_args!("Content-Length: {}\r\n\r\n", text.len())).await?;
-    link.write_all(text.as_bytes()).await
+    if is_head { Ok(()) } else { link.write_all(text.as_bytes()).await }
 }
 
 /// Lends a timer to picoserve, which wants one of its own.

@@ -106,7 +106,9 @@ impl<'r> Authority<'r> {
 /// Is it an address, in its one common form? A browser takes nothing that looks like this for a name.
 fn is_address(host: &str) -> bool {
     let is_number = |part: &str| part.parse::<u8>().is_ok() && (part.len() == 1 || !part.starts_with('0'));
-    host.starts_with('[') || (host.split('.').count() == 4 && host.split('.').all(is_number))
+    let mut parts = host.split('.');
+    let is_dotted = (0..4).all(|_| parts.next().is_some_and(is_number)) && parts.next().is_none();
+    host.starts_with('[') || is_dotted
 }
 
 /// Is it the same name? One may end in the dot of the root.

@@ -67,6 +67,11 @@ impl<'c, R> Inlet<'c, R> {
         Self { reader, gate, tail: b"", flow }
     }
 
+    /// Is it a HEAD that is being read?
+    pub(super) fn is_head(&self) -> bool {
+        self.gate.is_head()
+    }
+
     fn refuse(&mut self, refused: Refused) {
         self.tail = refused.tail;
         self.flow.refuse(refused);

@@ -133,6 +133,35 @@ fn a_head_that_drips_is_answered_with_408() {
 }
 
 #[test]
+fn a_head_that_does_not_come_has_no_body_if_it_is_of_a_head() {
+    for (begun, has_body) in [("HEAD / HTTP/1.1\r\nX: ", false), ("GET / HTTP/1.1\r\nX: ", true), ("HEA", true)] {
+        let (ending, _) = run(async |mut pipe| {
+            pipe.write_all(begun.as_bytes()).await.expect("a server");
+            let text = read_all(pipe).await;
+            assert!(text.starts_with("HTTP/1.1 408 "), "{begun}: {text}");
+            assert_eq!(text.ends_with("}}"), has_body, "{begun}: {text}");
+        });
+        assert_eq!(ending, Ending::TimedOut);
+    }
+}
+
+#[test]
+fn a_last_word_that_is_not_read_ends_badly() {
+    let (ending, _) = run(async |mut pipe| {
+        // Two answers that nobody reads leave no room in the pipe for all of the last one.
+        let request = call(r#"{"do":"document","n":100}"#);
+        pipe.write_all(request.as_bytes()).await.expect("a server");
+        pipe.write_all(request.as_bytes()).await.expect("a server");
+        pipe.write_all(b"GET / HTTP/1.1\r\n").await.expect("a server");
+        tokio::time::sleep(core::time::Duration::from_secs(100)).await;
+        let mut text = String::new();
+        pipe.read_to_string(&mut text).await.expect("text");
+        assert!(text.contains("HTTP/1.1 408 ") && !text.ends_with("}}"), "{text}");
+    });
+    assert_eq!(ending, Ending::Aborted);
+}
+
+#[test]
 fn a_body_that_does_not_come_is_answered_with_408() {
     for (length, limit) in [(100, Limits::DEVICE.head), (5000, Limits::DEVICE.body)] {
         let (ending, after) = run(async |mut pipe| {

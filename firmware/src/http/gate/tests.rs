@@ -96,6 +96,8 @@ fn a_request_line_has_three_words_and_a_version_we_know() {
         "GET /\t HTTP/1.1",
         "GET /# HTTP/1.1",
         "GET /\u{e4} HTTP/1.1",
+        "GET /#/ HTTP/1.1",
+        "GET # HTTP/1.1",
         "GET / http/1.1",
         "GET / HTTP/x.1",
         "GET / HTTP/1.x",
@@ -247,6 +249,28 @@ fn every_way_to_cut_the_bytes_gives_the_same() {
                 assert_eq!(pass(request, &[first, second]), whole, "{first} {second}");
             }
         }
+    }
+}
+
+#[test]
+fn a_head_is_known_by_its_method() {
+    for (begun, is_head) in [
+        ("", false),
+        ("HEAD", false),
+        ("HEAD ", true),
+        ("HEAD / HTTP/1.1\r\nX: y", true),
+        ("HEA /", false),
+        ("HEADX /", false),
+        ("XHEAD /", false),
+        ("head /", false),
+        ("GET /", false),
+        ("HEAD / HTTP/1.0\r\n\r\n", false),
+        ("HEAD / HTTP/1.0\r\n\r\nGET /", false),
+        ("GET / HTTP/1.0\r\n\r\nHEAD /", true),
+    ] {
+        let mut gate = Gate::new(BOUNDS);
+        assert!(gate.pass(&mut begun.as_bytes().to_vec()).is_ok());
+        assert_eq!(gate.is_head(), is_head, "{begun:?}");
     }
 }
 
