@@ -221,12 +221,12 @@ class Connection:
 
     def answers(self, timeout=PATIENCE_SECONDS):
         """Reads answers until the device hangs up or has no more to say for `timeout` seconds: what came, and whether
-        it hung up."""
+        it hung up. For the first one there is more time: the machine may be busy with others."""
         found = []
         while True:
             try:
                 if not self.rest:
-                    self.sock.settimeout(timeout)
+                    self.sock.settimeout(timeout if found else max(timeout, 5))
                     if not self._more():
                         return found, True
                 found.append(self.answer(timeout))

@@ -94,7 +94,7 @@ def held_sockets_are_answered_with_503(world):
             assert answer.field("content-type") == "application/json" and answer.json()["error"], answer
     finally:
         for connection in held:
-            connection.close()
+            connection.leave()
 
 
 def one_address_does_not_take_all_sockets(world):
@@ -115,7 +115,7 @@ def one_address_does_not_take_all_sockets(world):
         assert answer.status == 200, f"one address has them all: {answer}"
     finally:
         for connection in held:
-            connection.close()
+            connection.leave()
     time.sleep(1)
 
 

@@ -10,8 +10,8 @@ A board has to be at the end of a cable, as wire.py makes one: behind QEMU's own
 not their own. After each case an honest client must be served within its usual time, the tasks must be as they were,
 and so must the tables and the sockets. Environment: MOTE_TOKEN, the token of a principal named owner that may do
 everything; MOTE_OTHER_TOKEN, one of another principal that may only read; MOTE_LOG, the file that has the device's log;
-MOTE_COUNT, the number of connections in a row. What cannot be run without one of them is skipped and named; with CI=true
-that is a failure. Standard library only.
+MOTE_COUNT, the number of connections in a row. What cannot be run without one of them is skipped and named; with
+CI=true that is a failure. Standard library only.
 """
 
 import os

@@ -5,9 +5,13 @@ import json
 
 from client import TOKEN, call, message
 
-# How long to wait for an answer that must not come.
+# How long to wait for an answer that must not come; longer where answers take longer.
 QUIET_SECONDS = 0.25
 MEDIA = "application/json"
+
+
+def quiet(world):
+    return max(QUIET_SECONDS, 20 * world.usual)
 
 
 def body(number):
@@ -46,7 +50,7 @@ def check(world, name, data, *allowed, ends=None):
         with world.target.connect() as connection:
             for piece in pieces:
                 connection.try_send(piece)
-            answers, is_ended = connection.answers(QUIET_SECONDS)
+            answers, is_ended = connection.answers(quiet(world))
             found = seen(answers)
             assert found in allowed, f"{name}: {found}, not {' or '.join(map(str, allowed))}"
             # Behind a refusal nothing can be trusted: the connection has to end, and the last answer says so.
@@ -181,7 +185,7 @@ def bodies_where_none_belong(world):
     smuggled = good(world, "smuggled")
     head = world.target.get("/status")[:-2] + f"Content-Length: {len(smuggled)}\r\n\r\n".encode()
     with world.target.connect() as connection:
-        answers, _ = connection.send(head + smuggled + hidden).answers(QUIET_SECONDS)
+        answers, _ = connection.send(head + smuggled + hidden).answers(quiet(world))
         assert [answer.status for answer in answers] in ([200, 200], [200], [400]), answers
         assert "smuggled" not in str(seen(answers)), f"the body of a GET was taken for a request: {answers}"
     for method, status in [("PUT", 405), ("DELETE", 405), ("PATCH", 405), ("TRACE", 405), ("get", 405),
@@ -232,7 +236,7 @@ def whole_urls_as_targets(world):
                    "http:/", "https:evil", "?", "#", "/#/", "/a2a#x", "http://127.0.0.1\\@evil.example/"]:
         with world.target.connect() as connection:
             data = lines(world, length, start=f"POST {target} HTTP/1.1") + first + hidden
-            answers, _ = connection.send(data).answers(QUIET_SECONDS)
+            answers, _ = connection.send(data).answers(quiet(world))
             found = seen(answers)
             # Another host's request is not ours to answer; a path that is not there is not there.
             assert found in ([400], [404], [404, "hidden"], [421], [421, "hidden"],
@@ -242,22 +246,22 @@ def whole_urls_as_targets(world):
 def requests_in_a_row_are_answered_in_a_row(world):
     numbers = [f"n{number}" for number in range(20)]
     with world.target.connect() as connection:
-        answers, _ = connection.send(b"".join(good(world, number) for number in numbers)).answers(QUIET_SECONDS)
+        answers, _ = connection.send(b"".join(good(world, number) for number in numbers)).answers(quiet(world))
         assert seen(answers) == numbers, seen(answers)
     # A bad one in the middle ends it: what is behind is not looked at.
     with world.target.connect() as connection:
         data = good(world, "one") + b"BAD\x00\r\n\r\n" + good(world, "two")
-        answers, _ = connection.try_send(data).answers(QUIET_SECONDS)
+        answers, _ = connection.try_send(data).answers(quiet(world))
         assert seen(answers) == ["one", 400], seen(answers)
     # So does one that asks for the end.
     with world.target.connect() as connection:
         data = world.target.post(body("one"), fields=["Connection: close"]) + good(world, "two")
-        answers, is_ended = connection.try_send(data).answers(QUIET_SECONDS)
+        answers, is_ended = connection.try_send(data).answers(quiet(world))
         assert seen(answers) == ["one"] and (is_ended or connection.is_ended(3)), seen(answers)
     # And HTTP/1.0.
     with world.target.connect() as connection:
         data = world.target.post(body("one"), version="HTTP/1.0") + good(world, "two")
-        answers, _ = connection.try_send(data).answers(QUIET_SECONDS)
+        answers, _ = connection.try_send(data).answers(quiet(world))
         assert seen(answers) == ["one"], seen(answers)
 
 
