@@ -119,7 +119,9 @@ pub async fn run(
     };
     let url = args.url.clone().map(|url| &*url.leak());
     // Who tells clients a name has it.
-    settings.names.hosts = url.and_then(Names::host_of).map_or(&[], |host| Box::leak(Box::new([host])));
+    let names = args.names.iter().map(|name| &*name.clone().leak());
+    settings.names.hosts = names.chain(url.and_then(Names::host_of)).collect::<Vec<_>>().leak();
+    settings.names.origins = args.origins.iter().map(|origin| &*origin.clone().leak()).collect::<Vec<_>>().leak();
     let node = Node::new(engine, door, clock, Identity { profile, url, served: args.dialects.1 });
     let node: &'static Node<'static> = Box::leak(Box::new(node));
     if let Ok(wall) = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) {

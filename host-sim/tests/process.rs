@@ -316,3 +316,16 @@ fn a_file_of_tokens_is_read_again_when_somebody_says_so() {
     assert!(String::from_utf8(refused(&["--token-file", file]).stderr).unwrap().contains("chmod 600"));
     std::fs::remove_file(path).unwrap();
 }
+
+#[test]
+fn it_goes_by_the_names_it_is_given_and_pages_may_ask_that_were_allowed() {
+    let ask = |sim: &Sim, fields: &str| {
+        let answer = sim.exchange(&format!("GET / HTTP/1.1\r\n{fields}Connection: close\r\n\r\n"));
+        answer.split(' ').nth(1).unwrap().to_owned()
+    };
+    let plain = Sim::start(&[]);
+    let named = Sim::start(&["--name", "Kitchen.example", "--allow-origin", "https://panel.example"]);
+    let (kitchen, panel) = ("Host: kitchen.example\r\n", "Host: localhost\r\nOrigin: https://panel.example\r\n");
+    assert_eq!([ask(&plain, kitchen), ask(&plain, panel)], ["421", "403"]);
+    assert_eq!([ask(&named, kitchen), ask(&named, panel)], ["200", "200"]);
+}

@@ -13,8 +13,8 @@ CROWD_SECONDS = 20
 
 
 def in_a_row(world, count):
-    """One connection after the other with a request in each; says how many a second. Every tenth is a call, and there
-    may be too many of these: that is an answer, too."""
+    """One connection after the other with a request in each; says how many a second. A small device takes a hundred
+    requests a second of one caller; that there were more is an answer, too."""
     say = world.target.post(call("SendMessage", message("hello")), fields=["Connection: close"])
     look = world.target.get("/status", fields=["Connection: close"])
     begun, told, later = time.monotonic(), time.monotonic(), 0
@@ -31,7 +31,7 @@ def in_a_row(world, count):
             print(f"   connection {number} of {count}", flush=True)
     seconds = time.monotonic() - begun
     print(f"   {count} connections in {seconds:.1f} s; {later} were asked to come back", flush=True)
-    assert later < count / 2, "most were not served"
+    assert count - later >= min(count, 400), "hardly anybody was served"
 
 
 def ten_thousand_connections_in_a_row(world):

@@ -34,7 +34,8 @@ impl<'a> Shown<'a> {
         for part in call.message.parts.iter() {
             match part.content {
                 Content::Data(data) => {
-                    if let Some(classes) = data.member(MEMBER).and_then(Json::text).and_then(|text| lent(door, text)) {
+                    let members = data.members().filter(|(name, _)| name.is(MEMBER));
+                    for classes in members.filter_map(|(_, value)| lent(door, value.text()?)) {
                         shown.lent = shown.lent.with(classes);
                         shown.in_data = true;
                     }

@@ -145,6 +145,22 @@ fn what_somebody_wants_who_was_revoked_is_given_up_at_once() {
 }
 
 #[test]
+fn a_token_is_withheld_wherever_a_credential_may_stand() {
+    let mut world = guarded(Allowance::UNLIMITED);
+    for data in [
+        format!(r#"{{"credential":"{ANNA}"}}"#),
+        format!(r#"{{"credential":"no-token-of-anybody","credential":"{ANNA}"}}"#),
+        format!(r#"{{"\u0063redential":" {ANNA} "}}"#),
+    ] {
+        let part = format!(r#"{{"text":"act now"}},{{"data":{data}}}"#);
+        let body = send("SendMessage", "x", "").replace(r#"{"text":"x"}"#, &part);
+        let told = world.ask_with(BEN, &body);
+        assert_eq!(state_of(&told), "TASK_STATE_COMPLETED", "{told}");
+        assert!(!told.contains(ANNA), "{told}");
+    }
+}
+
+#[test]
 fn what_was_lent_ends_with_the_task() {
     let mut world = guarded(Allowance::UNLIMITED);
     assert_eq!(state_of(&world.ask_with(BEN, &send_01("tasks/send", "t", "act now"))), "input-required");
