@@ -117,7 +117,7 @@ where
     assert!(buffers.request.len() > Gate::RESERVE && !buffers.answer.is_empty(), "a connection needs memory");
     assert!(buffers.transmit.len() >= LEAST_TRANSMIT_BYTES, "a line of a head needs room");
     let limits = site.limits;
-    let Some(_place) = site.crowd.enter(address, limits, timer).await else {
+    let Some(place) = site.crowd.enter(address, limits, timer).await else {
         turn_away(socket, timer, limits).await;
         return Ending::TurnedAway;
     };
@@ -139,7 +139,7 @@ where
         let wire = Wire::new(Link::new(Paced::new(writer, timer, limits.write), buffers.transmit));
         let router = Router::from_service(Handler {
             site,
-            address,
+            place: &place,
             body_limit_bytes: bounds.body_bytes,
             timer,
             flow: &flow,
