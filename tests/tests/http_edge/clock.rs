@@ -313,7 +313,7 @@ fn a_connection_too_many_of_an_address_waits_a_moment_and_is_turned_away() {
     let patience = millis(Limits::DEVICE.patience);
     let (ending, after, text) = second(here, 1000);
     assert_eq!((ending, after), (Ending::TurnedAway, patience));
-    assert!(text.starts_with("HTTP/1.1 503 ") && text.contains("\r\nRetry-After: 2\r\n"), "{text}");
+    assert!(text.starts_with("HTTP/1.1 503 ") && text.contains("\r\nRetry-After: 1\r\n"), "{text}");
     assert!(text.ends_with(r#""message":"All connections are in use, try again later"}}"#), "{text}");
     let (ending, after, text) = second(here, 5);
     assert_eq!((ending, after), (Ending::Closed, patience));
