@@ -55,6 +55,13 @@ impl<'s> Crowd<'s> {
 /// A place in the crowd, until this is dropped.
 pub(super) struct Place<'c>(&'c Cell<Option<Address>>);
 
+impl Place<'_> {
+    /// Whose it is: the address of a household.
+    pub(super) fn address(&self) -> Address {
+        self.0.get().unwrap_or_default()
+    }
+}
+
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         self.0.set(None);
@@ -71,6 +78,7 @@ mod tests {
         let crowd = Crowd::new(&places);
         let [here, there] = [1, 2].map(|last| Address::v4([10, 0, 0, last]));
         let first = crowd.try_enter(here, 2);
+        assert_eq!(first.as_ref().map(Place::address), Some(here));
         let second = crowd.try_enter(here, 2);
         assert!(first.is_some() && second.is_some() && crowd.try_enter(here, 2).is_none());
         let others = [(); 2].map(|()| crowd.try_enter(there, 2));

@@ -172,9 +172,9 @@ impl Gate {
         self.at == At::Refused
     }
 
-    /// Is the request that is being read a HEAD? Whatever the answer is, it has no body.
-    pub(super) fn is_head(&self) -> bool {
-        self.seen.head && !matches!(self.at, At::Start | At::Method)
+    /// Is the request that is being read a HEAD, as far as it has come? Whatever the answer is, it has no body then.
+    pub(super) fn may_be_head(&self) -> bool {
+        self.seen.head && self.at != At::Start
     }
 
     fn refuse(&mut self, verdict: Verdict) -> Refused {

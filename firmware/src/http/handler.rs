@@ -12,7 +12,7 @@ use picoserve::{
 
 use protocol_core::{
     Access,
-    door::{Address, Caller, Turned},
+    door::{Caller, Turned},
 };
 
 use super::{
@@ -20,6 +20,7 @@ use super::{
     answer::{self, Begun, Challenge, Client, Cors, Extent, Fields, Matter, Reply},
     body::Body,
     conditional, credential,
+    crowd::Place,
     flow::Flow,
     gate::Verdict,
     routes::{self, Action, Missed, Problem},
@@ -31,7 +32,7 @@ use super::{
 pub(super) struct Handler<'e, 'b, 's, Runtime, T, S, W> {
     pub(super) site: &'e Site<'e, 's, S>,
     /// Where the client is.
-    pub(super) address: Address,
+    pub(super) place: &'e Place<'e>,
     pub(super) body_limit_bytes: usize,
     pub(super) timer: &'e T,
     pub(super) flow: &'e Flow,
@@ -154,7 +155,7 @@ where
     fn admit(&self, parts: &RequestParts<'_>) -> Result<Caller, Turned> {
         let mut room = [0; credential::ROOM];
         let fields = parts.headers().iter().map(|(name, value)| (name.as_raw(), value.as_raw()));
-        self.site.service.admit(self.address, credential::find(fields, &mut room))
+        self.site.service.admit(self.place.address(), credential::find(fields, &mut room))
     }
 
     /// Makes up an answer to what has no body.

@@ -50,7 +50,7 @@ pub struct Limits {
     /// What one caller may have: its rate, its tasks, its streams, and how long an answer is held back for it. Strangers
     /// have a rate for each address; 429 beyond.
     pub allowance: Allowance,
-    /// What `Retry-After` says when there is no room, in seconds.
+    /// What `Retry-After` says when there is no room, in seconds. Often somebody is just hanging up.
     pub retry_after_secs: u16,
     /// What `Cache-Control: max-age` of the card says, in seconds.
     pub card_max_age_secs: u32,
@@ -82,7 +82,7 @@ impl Limits {
             readers: 3,
             blocking: Millis(60_000),
         },
-        retry_after_secs: 2,
+        retry_after_secs: 1,
         card_max_age_secs: 300,
     };
 

@@ -117,7 +117,7 @@ where
     assert!(buffers.request.len() > Gate::RESERVE && !buffers.answer.is_empty(), "a connection needs memory");
     assert!(buffers.transmit.len() >= LEAST_TRANSMIT_BYTES, "a line of a head needs room");
     let limits = site.limits;
-    let Some(_place) = site.crowd.enter(address, limits, timer).await else {
+    let Some(place) = site.crowd.enter(address, limits, timer).await else {
         turn_away(socket, timer, limits).await;
         return Ending::TurnedAway;
     };
@@ -139,7 +139,7 @@ where
         let wire = Wire::new(Link::new(Paced::new(writer, timer, limits.write), buffers.transmit));
         let router = Router::from_service(Handler {
             site,
-            address,
+            place: &place,
             body_limit_bytes: bounds.body_bytes,
             timer,
             flow: &flow,
@@ -166,7 +166,7 @@ where
         let farewell = async {
             let mut link = wire.try_lock().map_err(|_| LinkError::Cut)?;
             if ending == Ending::TimedOut {
-                say_last(&mut link, Problem::TIMED_OUT, None, inlet.is_head()).await?;
+                say_last(&mut link, Problem::TIMED_OUT, None, inlet.may_be_head()).await?;
             }
             link.send().await
         };
@@ -216,15 +216,19 @@ async fn say_last<W: BaseWrite>(
     link: &mut Link<'_, W>,
     Problem { status, text }: Problem,
     retry_after_secs: Option<u16>,
-    is_head: bool,
+    may_be_head: bool,
 ) -> Result<(), W::Error> {
     link.write_text(format_args!("HTTP/1.1 {status} {}\r\n", answer::reason(status))).await?;
     if let Some(seconds) = retry_after_secs {
         link.write_text(format_args!("Retry-After: {seconds}\r\n")).await?;
     }
     link.write_all(b"Content-Type: application/json\r\nConnection: close\r\n").await?;
+    if may_be_head {
+        // Right for a HEAD, and for anything else an answer that ends with the connection.
+        return link.write_all(b"\r\n").await;
+    }
     link.write_text(format_args!("Content-Length: {}\r\n\r\n", text.len())).await?;
-    if is_head { Ok(()) } else { link.write_all(text.as_bytes()).await }
+    link.write_all(text.as_bytes()).await
 }
 
 /// Lends a timer to picoserve, which wants one of its own.

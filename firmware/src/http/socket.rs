@@ -67,9 +67,9 @@ impl<'c, R> Inlet<'c, R> {
         Self { reader, gate, tail: b"", flow }
     }
 
-    /// Is it a HEAD that is being read?
-    pub(super) fn is_head(&self) -> bool {
-        self.gate.is_head()
+    /// Is it a HEAD that is being read, for all we know?
+    pub(super) fn may_be_head(&self) -> bool {
+        self.gate.may_be_head()
     }
 
     fn refuse(&mut self, refused: Refused) {

@@ -101,7 +101,7 @@ fn without_a_buffer_in_time_the_client_is_told_to_come_back() {
     let mut second = server.connect();
     second.send(&begin).send(&end);
     let answer = second.answer();
-    assert_eq!((answer.status, answer.field("retry-after")), (503, Some("2")));
+    assert_eq!((answer.status, answer.field("retry-after")), (503, Some("1")));
     assert!(answer.body.contains(r#""jsonrpc":"2.0","id":null"#), "{}", answer.body);
     answer.assert_last();
     second.assert_closed();
@@ -163,7 +163,7 @@ fn connections_beyond_the_limit_are_told_to_come_back() {
     let mut outside = server.connect();
     outside.send(call("{}"));
     let answer = outside.answer();
-    assert_eq!((answer.status, answer.field("retry-after")), (503, Some("2")));
+    assert_eq!((answer.status, answer.field("retry-after")), (503, Some("1")));
     assert_eq!(answer.field("content-type"), Some("application/json"));
     assert!(answer.body.contains(r#""code":503,"status":"UNAVAILABLE""#), "{}", answer.body);
     answer.assert_last();
@@ -192,7 +192,7 @@ fn one_address_cannot_have_all_connections() {
         let mut outside = server.connect();
         outside.send(call("{}"));
         let answer = outside.answer();
-        assert_eq!((answer.status, answer.field("retry-after")), (503, Some("2")));
+        assert_eq!((answer.status, answer.field("retry-after")), (503, Some("1")));
         assert!(answer.body.contains(r#""status":"UNAVAILABLE""#), "{}", answer.body);
         answer.assert_last();
         outside.assert_closed();
