@@ -235,17 +235,14 @@ fn what_was_lent_is_only_to_act_and_ends_with_the_lender() {
 #[test]
 fn nobody_takes_all_of_the_log() {
     let mut world = guarded(Allowance::UNLIMITED);
-    let long = format!("ask {}", "x".repeat(1000));
-    let refused = loop {
-        let text = world.ask_with(BEN, &send("SendMessage", &long, ""));
-        if text.contains("\"error\"") {
-            break text;
-        }
-    };
+    let data = format!(r#"{{"text":"ask more"}},{{"data":"{}"}}"#, "x".repeat(2000));
+    let large = send("SendMessage", "x", "").replace(r#"{"text":"x"}"#, &data);
+    let mut answers = (0..6).map(|_| world.ask_with(BEN, &large));
+    let refused = answers.find(|text| text.contains("\"error\"")).expect("the log has an end");
     assert!(refused.contains("your tasks have too much of the log"), "{refused}");
     // Nor with what its tasks say.
     world.ask_with(BEN, &send("SendMessage", "chunks 500; done", ""));
-    assert_eq!(state_of(&world.ask_with(ANNA, &send("SendMessage", &long, ""))), "TASK_STATE_INPUT_REQUIRED");
+    assert_eq!(state_of(&world.ask_with(ANNA, &large)), "TASK_STATE_INPUT_REQUIRED");
     assert_eq!(state_of(&world.ask_with(ANNA, &send("SendMessage", "chunks 5; done", ""))), "TASK_STATE_COMPLETED");
 }
 
