@@ -211,6 +211,10 @@ impl Key {
     pub const TIME_SERVER: Self = Self(2);
     /// Whether guests come in: one byte, 1 if they do.
     pub const GUESTS: Self = Self(3);
+    /// The names it goes by, with a space between them: [`List::Hosts`](crate::naming::List::Hosts).
+    pub const HOSTS: Self = Self(4);
+    /// The origins whose pages may ask, with a space between them: [`List::Origins`](crate::naming::List::Origins).
+    pub const ORIGINS: Self = Self(5);
 
     /// Somebody who is known, as [`Principal::to_bytes`](protocol_core::door::Principal::to_bytes) writes it. Keys 0x20 to
     /// 0x3f.

@@ -6,7 +6,10 @@ use core::fmt;
 
 use protocol_core::door::Classes;
 
-use crate::wifi::{BadNetwork, Network};
+use crate::{
+    naming::{List, WORDS_MAX, Words},
+    wifi::{BadNetwork, Network},
+};
 
 /// What a person can ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +25,8 @@ pub enum Command<'l> {
     ForgetWifi,
     /// Whom to ask for the time; `None` for the gateway.
     TimeServer(Option<&'l str>),
+    /// Which names it goes by or which pages may ask, from the next start on.
+    Names(List, Words<'l>),
     /// Who gets in.
     Keys(Keys<'l>),
     /// A restart.
@@ -94,7 +99,7 @@ impl Complaint {
             Self::Unknown => "not understood; help shows what can be typed",
             Self::Quote => "a quote is not closed",
             Self::Words => "too few or too many words; put a name with spaces into quotes",
-            Self::TooLong => "a line has 160 characters at most",
+            Self::TooLong => "a line has 168 characters at most",
             Self::Network(bad) => bad.as_str(),
             Self::Classes => "classes are read, act and operator, with + between them; every call needs read",
         }
@@ -115,6 +120,8 @@ status                 how the device is\r\n\
 wifi SSID [PASSWORD]   the network to join; quotes around what has spaces: wifi \"my net\" secret123\r\n\
 forget wifi            no network from the next restart on\r\n\
 ntp ADDRESS[:PORT]     whom to ask for the time; ntp alone: the gateway\r\n\
+names [HOST...]        names it goes by beside its address, from the next restart on; names alone: none\r\n\
+origins [URL...]       web sites whose pages may ask, from the next restart on; origins alone: none\r\n\
 tokens                 who gets in, and what they may do\r\n\
 token add NAME CLASSES somebody new, e.g. token add anna read+act; shows a token, once\r\n\
 token replace NAME     another token for that name; the one before stays valid until ...\r\n\
@@ -123,8 +130,8 @@ token revoke NAME      no token of that name is valid any longer\r\n\
 open on, open off      whether everybody gets in, without a token\r\n\
 reboot                 restart";
 
-/// The longest line.
-pub const LINE_MAX: usize = 160;
+/// The longest line: as many origins as are kept.
+pub const LINE_MAX: usize = 168;
 
 /// Gathers bytes until there is a line.
 #[derive(Debug, Default)]
@@ -183,6 +190,8 @@ pub fn parse(line: &str) -> Result<Command<'_>, Complaint> {
         ["forget", "wifi"] => Ok(Command::ForgetWifi),
         ["ntp"] => Ok(Command::TimeServer(None)),
         ["ntp", server] => Ok(Command::TimeServer(Some(server))),
+        ["names", hosts @ ..] => list(List::Hosts, hosts),
+        ["origins", origins @ ..] => list(List::Origins, origins),
         ["tokens"] => Ok(Command::Keys(Keys::List)),
         ["token", "add", name, classes] => match Classes::parse(classes) {
             Some(classes) => Ok(Command::Keys(Keys::Add { name, classes })),
@@ -204,6 +213,10 @@ pub fn parse(line: &str) -> Result<Command<'_>, Complaint> {
     }
 }
 
+fn list<'l>(list: List, words: &[&'l str]) -> Result<Command<'l>, Complaint> {
+    Words::from_slice(words).map(|words| Command::Names(list, words)).map_err(|_| Complaint::Words)
+}
+
 const TRIALS: [(&str, Trial); 6] = [
     ("panic", Trial::Panic),
     ("overflow", Trial::Overflow),
@@ -213,8 +226,8 @@ const TRIALS: [(&str, Trial); 6] = [
     ("count", Trial::Count),
 ];
 
-/// Words between spaces; what is between quotes is one, with its spaces.
-fn split(line: &str) -> Result<heapless::Vec<&str, 4>, Complaint> {
+/// Words between spaces; what is between quotes is one, with its spaces. A list is the longest line there is.
+fn split(line: &str) -> Result<heapless::Vec<&str, { 1 + WORDS_MAX }>, Complaint> {
     let mut words = heapless::Vec::new();
     let mut rest = line.trim_ascii_start();
     while !rest.is_empty() {
@@ -242,6 +255,12 @@ mod tests {
 
     const READ_AND_ACT: Classes = Classes::of(&[Access::Read, Access::Act]);
 
+    const FOUR: [&str; 4] = ["http://a", "http://b", "http://c", "http://d"];
+
+    fn names(list: List, words: &[&'static str]) -> Command<'static> {
+        Command::Names(list, Words::from_slice(words).expect("so many fit"))
+    }
+
     fn network(ssid: &str, password: &str) -> Command<'static> {
         Command::Wifi(Network::new(ssid, password).expect("it is good"))
     }
@@ -258,6 +277,11 @@ mod tests {
             ("forget wifi", Ok(Command::ForgetWifi)),
             ("ntp", Ok(Command::TimeServer(None))),
             ("ntp 10.0.2.2:123", Ok(Command::TimeServer(Some("10.0.2.2:123")))),
+            ("names", Ok(Command::Names(List::Hosts, Words::new()))),
+            ("names mote.lan mote", Ok(names(List::Hosts, &["mote.lan", "mote"]))),
+            ("origins", Ok(Command::Names(List::Origins, Words::new()))),
+            ("origins http://a http://b http://c http://d", Ok(names(List::Origins, &FOUR))),
+            ("names a b c d e", Err(Complaint::Words)),
             ("tokens", Ok(Command::Keys(Keys::List))),
             ("token add anna read+act", Ok(Command::Keys(Keys::Add { name: "anna", classes: READ_AND_ACT }))),
             ("token replace anna", Ok(Command::Keys(Keys::Replace("anna")))),
@@ -309,11 +333,14 @@ mod tests {
     fn complaints_name_the_limits_there_are() {
         assert!(Complaint::TooLong.as_str().contains(&std::format!("{LINE_MAX}")));
         assert_eq!(Complaint::Classes.as_str(), Unfit::Classes.to_string());
+        assert_eq!(LINE_MAX, "origins ".len() + crate::naming::LIST_BYTES);
     }
 
     #[test]
     fn help_names_every_command() {
-        for word in ["status", "wifi", "forget wifi", "ntp", "tokens", "open on", "open off", "reboot"] {
+        for word in
+            ["status", "wifi", "forget wifi", "ntp", "names", "origins", "tokens", "open on", "open off", "reboot"]
+        {
             assert!(HELP.contains(word), "{word}");
         }
         for word in ["add", "replace", "retire", "revoke"] {

@@ -30,6 +30,7 @@ use crate::{
     board::here,
     http::{self, Bodies, Buffers, Crowd, LEAST_TRANSMIT_BYTES, Limits, Names, Site},
     keyring::{First, Keyring, PRINCIPALS},
+    naming::{LIST_BYTES, List, Words},
     reset::Reason,
     status::{Connection, Facts},
     store::Store,
@@ -130,6 +131,7 @@ static ENTRANCES: ConstStaticCell<[Entrance; DOORS]> = ConstStaticCell::new([Ent
 static KNOWN: ConstStaticCell<DoorStorage<PRINCIPALS, ADDRESSES>> = ConstStaticCell::new(DoorStorage::new());
 static PLACES: ConstStaticCell<[Cell<Option<Address>>; CONNECTIONS]> =
     ConstStaticCell::new([const { Cell::new(None) }; CONNECTIONS]);
+static LISTS: ConstStaticCell<[[u8; LIST_BYTES]; 2]> = ConstStaticCell::new([[0; LIST_BYTES]; 2]);
 static ROOMS: ConstStaticCell<[[u8; Limits::DEVICE.body_bytes]; BODIES]> =
     ConstStaticCell::new([[0; Limits::DEVICE.body_bytes]; BODIES]);
 
@@ -147,6 +149,8 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     static SHELF: StaticCell<Shelf> = StaticCell::new();
     static BODIES: StaticCell<Bodies<'static>> = StaticCell::new();
     static CROWD: StaticCell<Crowd<'static>> = StaticCell::new();
+    static HOSTS: StaticCell<Words<'static>> = StaticCell::new();
+    static ORIGINS: StaticCell<Words<'static>> = StaticCell::new();
     static SITE: StaticCell<Place> = StaticCell::new();
     static SOCKETS: StaticCell<StackResources<{ SERVICES + CONNECTIONS + DOORS }>> = StaticCell::new();
 
@@ -186,12 +190,16 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     let agent = AGENT.init_with(|| SensorNode::new(desk));
     let shelf = SHELF.init(ROOMS.take().each_mut().map(|room| RefCell::new(&mut room[..])));
     let bodies = BODIES.init_with(|| Bodies::new(shelf));
+    let [hosts, origins] = LISTS.take();
     let site = SITE.init(Site {
         service: APP.init_with(|| App::new(node, facts)),
         bodies,
         crowd: CROWD.init(Crowd::new(PLACES.take())),
         limits: &LIMITS,
-        names: Names::default(),
+        names: Names {
+            hosts: HOSTS.init(List::Hosts.recall(&desk.store, hosts)),
+            origins: ORIGINS.init(List::Origins.recall(&desk.store, origins)),
+        },
     });
 
     spawner.spawn(network::run_network(runner, guard).expect(ONCE));
@@ -299,15 +307,22 @@ async fn turn_away(place: usize, mut socket: TcpSocket<'static>, guard: &'static
     }
 }
 
+/// How long a client may take to answer that it wants to connect. Two packets that are lost are made up for by then.
+const HANDSHAKE: Duration = Duration::from_secs(3);
+/// How long a client may be away.
+const SILENCE: Duration = Duration::from_secs(30);
+
 /// Waits for a client.
 async fn accept(socket: &mut TcpSocket<'_>) {
-    // A client that vanishes while it connects, or later, must not keep the socket.
-    socket.set_timeout(Some(Duration::from_secs(30)));
+    // A client that vanishes must not keep the socket. While it connects nobody can tell whether there is one: a handful
+    // of packets, sent by anybody in anybody's name, would keep everybody else out.
+    socket.set_timeout(Some(HANDSHAKE));
     socket.set_keep_alive(Some(Duration::from_secs(10)));
     // Answers are gathered already: what is sent is to leave at once.
     socket.set_nagle_enabled(false);
     // cannot fail: the port is one, and the socket was hung up.
     socket.accept(PORT).await.expect("a socket that is free");
+    socket.set_timeout(Some(SILENCE));
     defmt::debug!("connection from {}", socket.remote_endpoint());
 }
 

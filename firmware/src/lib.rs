@@ -12,6 +12,7 @@
 //! | `entropy` | what is chance made of where the chip has little (RP2040 and RP2350) |
 //! | [`store`] | what is kept beyond a restart, and how |
 //! | [`keyring`] | who is known beyond a restart, and where do their tokens come from |
+//! | [`naming`] | which names does it go by, and whose pages may ask it |
 //! | [`wifi`] | how does a device join a network and stay in it |
 //! | [`console`] | what can be typed on the serial line |
 //! | [`reset`] | why did the device start |
@@ -34,6 +35,7 @@ mod entropy;
 pub mod http;
 pub mod keyring;
 pub mod milli;
+pub mod naming;
 pub mod reset;
 pub mod simulated;
 pub mod status;

@@ -18,8 +18,8 @@ use sequential_storage::{
 
 use crate::board::{Key, Trouble};
 
-/// The longest value: a network's name and its key.
-pub const VALUE_MAX: usize = 100;
+/// The longest value: a list of origins.
+pub const VALUE_MAX: usize = 160;
 
 /// A value, its key and what flash wants to be aligned to.
 const BUFFER_BYTES: usize = VALUE_MAX + 28;

@@ -1,11 +1,8 @@
 //! The command line.
 
-use core::{
-    fmt,
-    net::{IpAddr, Ipv6Addr},
-    str::FromStr,
-};
+use core::{fmt, net::IpAddr, str::FromStr};
 
+use firmware::http::Names;
 use protocol_core::{Served, door::TOKEN_MIN};
 
 use crate::{
@@ -303,28 +300,13 @@ fn url(text: &str) -> Option<&str> {
 
 /// A host as browsers write it. A port would be one too many: it is known.
 fn host(text: &str) -> Option<String> {
-    let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
-    let bracketed = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    let is_host = match bracketed {
-        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
-        None => !text.is_empty() && is_plain(text),
-    };
-    is_host.then(|| text.to_ascii_lowercase())
+    Names::is_host(text).then(|| text.to_ascii_lowercase())
 }
 
 /// An origin as browsers write it: in lower case, and without a path.
 fn origin(text: &str) -> Option<String> {
-    let (scheme, authority) = url(text)?.split_once("://")?;
-    let authority = authority.strip_suffix('/').unwrap_or(authority);
-    let (name, port) = match authority.rsplit_once(':') {
-        Some((name, port)) if !port.ends_with(']') => (name, Some(port)),
-        _ => (authority, None),
-    };
-    let name = host(name)?;
-    Some(match port {
-        Some(port) => format!("{scheme}://{name}:{}", number::<u16>(port)?),
-        None => format!("{scheme}://{name}"),
-    })
+    let origin = text.strip_suffix('/').unwrap_or(text).to_ascii_lowercase();
+    Names::is_origin(&origin).then_some(origin)
 }
 
 #[cfg(test)]

@@ -262,6 +262,32 @@ def the_last_token_can_be_revoked_and_the_console_lets_somebody_in_again(board):
     assert board.is_let_in(board.token)
 
 
+def names_and_origins_are_typed_and_count_from_the_next_start_on(board):
+    def ask(**fields):
+        request = board.request("/status")
+        for name, text in fields.items():
+            request.add_header(name, text)
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return answer.status, answer.headers["Access-Control-Allow-Origin"]
+        except urllib.error.HTTPError as error:
+            return error.code, error.headers["Access-Control-Allow-Origin"]
+
+    panel = "https://panel.example:8443"
+    assert "without a port" in board.ask("names mote.lan:80")
+    assert "lower case" in board.ask("origins panel.example")
+    assert "next restart" in board.ask("names mote.lan")
+    assert "next restart" in board.ask(f"origins {panel}")
+    assert ask(Host="mote.lan") == (421, None) and ask(Origin=panel) == (403, None)
+    board.restarted(lambda: board.ask("reboot"))
+    assert ask(Host="mote.lan")[0] == 200 and ask(Host="Mote.LAN:80")[0] == 200
+    assert ask(Host="evil.example")[0] == 421
+    assert ask(Origin=panel) == (200, panel) and ask(Origin="https://evil.example")[0] == 403
+    assert "next restart" in board.ask("names") and "next restart" in board.ask("origins")
+    board.restarted(lambda: board.ask("reboot"))
+    assert ask(Host="mote.lan") == (421, None) and ask(Origin=panel) == (403, None)
+
+
 def without_a_clock_there_is_no_time(board):
     task = board.send("read temperature")
     assert "timestamp" not in task["status"] and "1970" not in json.dumps(task), task
@@ -355,6 +381,7 @@ CASES = [
     tokens_are_made_replaced_retired_and_revoked,
     an_open_door_is_open_after_a_restart_until_it_is_shut,
     the_last_token_can_be_revoked_and_the_console_lets_somebody_in_again,
+    names_and_origins_are_typed_and_count_from_the_next_start_on,
     without_a_clock_there_is_no_time,
     the_console_answers,
     the_time_comes_from_the_network,

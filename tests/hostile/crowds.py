@@ -1,15 +1,24 @@
 """Clients in numbers, and clients that leave in the middle."""
 
+import fcntl
 import os
 import socket
+import struct
 import threading
 import time
 
 from client import call, message
+from wire import TAP, checksum
 from world import Elsewhere, Skip
 
 # All answers of a crowd must be there by then.
 CROWD_SECONDS = 20
+# A board waits so long for the end of a handshake (firmware/src/device.rs), in seconds.
+HANDSHAKE_SECONDS = 3
+# An address in the board's network that nobody has.
+NOBODY = "10.0.2.77"
+# Linux: <linux/sockios.h>
+SIOCGIFHWADDR = 0x8927
 
 
 def in_a_row(world, count):
@@ -136,6 +145,50 @@ def other_addresses(world):
     return found
 
 
+def handshakes_that_are_never_finished_hold_sockets_for_a_moment_only(world):
+    """Somebody who does not exist begins more connections than there are sockets."""
+    if TAP not in [name for _, name in socket.if_nameindex()]:
+        raise Elsewhere("somebody else's TCP is between us and the device: see tests/hostile/wire.py")
+    begin_handshakes(world, world.connections + 4)
+    begun, tries = time.monotonic(), 0
+    while True:
+        try:
+            # The system knocks again after one second, and then after three: too late to tell.
+            with world.target.connect(timeout=0.3) as connection:
+                answer = connection.send(world.target.get("/status")).answer(method="GET")
+            break
+        except TimeoutError:
+            tries += 1
+            assert time.monotonic() - begun < 2 * HANDSHAKE_SECONDS, "nobody gets in"
+    waited = time.monotonic() - begun
+    print(f"   nobody got in for {waited:.1f} s", flush=True)
+    assert answer.status == 200, answer
+    assert tries > 0, "the handshakes have not begun"
+    assert waited < HANDSHAKE_SECONDS + 1.5, waited
+
+
+def begin_handshakes(world, count):
+    """Sends the first packet of that many connections from NOBODY, whose answers go nowhere."""
+    nobody, board = socket.inet_aton(NOBODY), socket.inet_aton(world.target.host)
+    with socket.socket() as probe:
+        ours = fcntl.ioctl(probe, SIOCGIFHWADDR, struct.pack("256s", TAP.encode()))[18:24]
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as cable:
+        cable.bind((TAP, 0))
+        # Where it is, so that the board need not ask.
+        arp = struct.pack(">HHBBH", 1, 0x0800, 6, 4, 1) + ours + nobody + bytes(6) + board
+        cable.send(b"\xff" * 6 + ours + b"\x08\x06" + arp)
+    with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW) as raw:
+        for number in range(count):
+            syn = struct.pack(">HHIIBBHHH", 40000 + number, world.target.port, 1, 0, 5 << 4, 0x02, 1024, 0, 0)
+            summed = checksum(nobody + board + struct.pack(">HH", socket.IPPROTO_TCP, len(syn)) + syn)
+            syn = syn[:16] + struct.pack(">H", summed) + syn[18:]
+            # The system fills in what is zero.
+            head = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 0, 0, 0, 64, socket.IPPROTO_TCP, 0, nobody, board)
+            raw.sendto(head + syn, (world.target.host, 0))
+            # A network card has room for a few.
+            time.sleep(0.02)
+
+
 def a_request_may_end_with_a_half_closed_connection(world):
     for _ in range(20):
         with world.target.connect() as connection:
@@ -233,6 +286,7 @@ CASES = [
     more_connections_than_sockets_all_get_an_answer,
     held_sockets_are_answered_with_503,
     one_address_does_not_take_all_sockets,
+    handshakes_that_are_never_finished_hold_sockets_for_a_moment_only,
     a_request_may_end_with_a_half_closed_connection,
     a_fin_in_the_head_gets_400,
     a_fin_in_the_body_gets_400,

@@ -104,6 +104,10 @@ impl Room {
                 self.desk.time_server.signal(());
                 kept
             }
+            Command::Names(list, words) => {
+                let kept = list.keep(&self.desk.store, &words);
+                return kept.map_or_else(|trouble| trouble.0, |()| "ok, from the next restart on");
+            }
             Command::Reboot => {
                 self.desk.reboot();
                 Ok(())

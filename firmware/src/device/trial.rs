@@ -49,6 +49,9 @@ async fn bench(node: &'static Node<'static>) -> Answer {
     const SEND: &str = r#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"b","role":"ROLE_USER","parts":[{"text":"read temperature"}]}}}"#;
     const CARD: &str = "mote.local";
 
+    // Whoever counts has no token: the door is open for as long as it takes.
+    let was_open = node.door().is_open();
+    node.change_door(|door| door.set_open(true));
     let mut piece = [0; 512];
     let begun = here::busy_instructions();
     let mut bytes = 0;
@@ -65,6 +68,7 @@ async fn bench(node: &'static Node<'static>) -> Answer {
         while let Ok(1..) = reply.fill(&mut piece).await {}
     }
     let card = here::busy_instructions() - begun;
+    node.change_door(|door| door.set_open(was_open));
     let calls = u64::from(CALLS);
     let mut answer = Answer::new();
     // cannot fail: three numbers and their names are shorter.

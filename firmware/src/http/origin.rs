@@ -27,6 +27,19 @@ impl<'e> Names<'e> {
         Some(Authority::of(BaseUrl::from_host(authority)?).host)
     }
 
+    /// Is it a host as [`Names::hosts`] has it?
+    pub fn is_host(text: &str) -> bool {
+        BaseUrl::from_host(text).is_some_and(|base| Authority::of(base).host.len() == text.len())
+    }
+
+    /// Is it an origin as [`Names::origins`] has it and browsers write it: in lower case, with nothing behind its host and
+    /// port?
+    pub fn is_origin(text: &str) -> bool {
+        let authority = routes::without_scheme(text).map(|(authority, _)| authority);
+        authority.is_some_and(|authority| BaseUrl::from_host(authority).is_some())
+            && !text.bytes().any(|byte| byte.is_ascii_uppercase())
+    }
+
     /// Checks where a request was sent and where it comes from. Says where the client reached us, if it told, and what to
     /// tell a browser about who may read the answer.
     pub(super) fn check<'r>(&self, parts: &RequestParts<'r>) -> Result<(Option<BaseUrl<'r>>, Cors<'e>), Problem> {
@@ -176,6 +189,37 @@ mod tests {
             ("http://a b/", None),
         ] {
             assert_eq!(Names::host_of(url), host, "{url}");
+        }
+    }
+
+    #[test]
+    fn hosts_and_origins_are_told_from_what_never_matches() {
+        for host in ["mote", "mote.lan", "Mote.lan.", "my_host", "192.168.0.7", "[::1]"] {
+            assert!(Names::is_host(host), "{host}");
+        }
+        for bad in ["", "mote:80", "[::1]:80", "[mote]", "http://mote", "mote/", "a b", "*", "möte"] {
+            assert!(!Names::is_host(bad), "{bad}");
+        }
+        for origin in ["http://mote", "https://panel.example:8443", "http://[::1]:80", "http://192.168.0.7"] {
+            assert!(Names::is_origin(origin), "{origin}");
+        }
+        for bad in [
+            "",
+            "panel.example",
+            "https://",
+            "https://Panel.example",
+            "HTTPS://panel.example",
+            "https://panel.example/",
+            "https://panel.example/page",
+            "https://panel.example:https",
+            "https://panel.example:65536",
+            "https://user@panel.example",
+            "ftp://panel.example",
+            "http://a http://b",
+            "null",
+            "*",
+        ] {
+            assert!(!Names::is_origin(bad), "{bad}");
         }
     }
 

@@ -146,12 +146,12 @@ impl Problem {
     pub(super) const MISDIRECTED: Self = problem!(
         421,
         "FAILED_PRECONDITION",
-        "The device has no such name. Use its IP address, or add the name to those that it is configured to have"
+        "The device has no such name. Use its IP address, or give it the name: names on a board's console, --name of host-sim"
     );
     pub(super) const STRANGE_ORIGIN: Self = problem!(
         403,
         "PERMISSION_DENIED",
-        "Pages of that origin may not ask this device. Add the origin to those that it is configured to allow"
+        "Pages of that origin may not ask this device. Allow it: origins on a board's console, --allow-origin of host-sim"
     );
     pub(super) const STRANGER: Self = problem!(401, "UNAUTHENTICATED", "Send a token, the card says how");
     pub(super) const MAY_NOT_READ: Self = problem!(403, "PERMISSION_DENIED", "This needs the access class read");
