@@ -154,7 +154,7 @@ class Connection:
     def _more(self):
         piece = self.sock.recv(65536)
         self.rest += piece
-        if TOKEN and TOKEN.encode() in self.rest:
+        if any(token and token.encode() in self.rest for token in (TOKEN, OTHER_TOKEN)):
             raise Broken("an answer has the token in it")
         return bool(piece)
 

@@ -117,7 +117,8 @@ def credentials_in_a_target_do_not_count(world):
 
 
 def guessing_locks_nobody_out(world):
-    """Guesses are refused, then slowed down; who has the right token comes in as ever, from the same address."""
+    """Guesses are refused, more and more of them before they are read; the right token comes in as ever, from the same
+    address: that is why a token must be long."""
     world.need_token()
     statuses = {}
     for number in range(600):
@@ -131,7 +132,7 @@ def guessing_locks_nobody_out(world):
             took = world.timed()
             assert took < world.bound, f"the right one waits {took:.2f} s behind {number} guesses"
     print(f"   {statuses}", flush=True)
-    assert statuses.get(429, 0) > 300, f"it can be guessed at at any speed: {statuses}"
+    assert statuses.get(429, 0) > 300, f"strangers are not counted: {statuses}"
 
 
 def strangers_are_slowed_down(world):
@@ -429,6 +430,31 @@ def who_may_only_look_does_not_act(world):
 who_may_only_look_does_not_act.evicts = True
 
 
+def nobody_takes_all_of_the_log(world):
+    """Somebody who may only read fills what it can of the log, with tasks that ask for a credential and never end."""
+    other = need_other(world)
+    if world.kind == "host":
+        raise Elsewhere("a laptop has more than we can fill")
+    large = message("set led on")
+    large["message"]["parts"].append({"data": "x" * 6000})
+    mine, refused = [], None
+    while refused is None and len(mine) < 20:
+        answer = world.ask_once(world.target.post(call("SendMessage", large), token=OTHER_TOKEN))
+        result = answer.json().get("result")
+        refused = None if result else answer
+        mine += [result["task"]["id"]] if result else []
+    try:
+        assert refused is not None and refused.field("retry-after"), f"all of {len(mine)} were taken: {refused}"
+        for _ in range(3):
+            assert world.honest.send("read temperature")["status"]["state"] == "TASK_STATE_COMPLETED"
+    finally:
+        for task_id in mine:
+            other.cancel(task_id)
+
+
+nobody_takes_all_of_the_log.evicts = True
+
+
 def operators_skills_are_in_their_own_card_only(world):
     need_other(world)
     own = world.call("GetExtendedAgentCard", {})
@@ -442,7 +468,7 @@ def the_log_has_no_secrets(world):
     log = world.log()
     # A board shows its first token once, when it has made it.
     assert log.count(TOKEN) <= (1 if world.is_board else 0), "a token is in the log"
-    assert not OTHER_TOKEN or OTHER_TOKEN not in log or world.is_board, "a token is in the log"
+    assert not OTHER_TOKEN or OTHER_TOKEN not in log, "a token is in the log"
     assert "guess-number-" not in log and "wrong-wrong" not in log, "what was tried is in the log"
 
 
@@ -459,6 +485,7 @@ CASES = [
     nobody_is_listed_to_others,
     the_same_id_of_two_callers_is_two_tasks,
     who_may_only_look_does_not_act,
+    nobody_takes_all_of_the_log,
     operators_skills_are_in_their_own_card_only,
     more_streams_than_one_may_have,
     who_asks_too_often_is_told_when,
