@@ -98,10 +98,11 @@ impl<'s> Node<'s> {
         self.engine().fill_random(bytes);
     }
 
-    /// Asserts that the engine is in order, see [`Engine::check`].
+    /// Asserts that the engine is in order, see [`Engine::check`], and that every task is somebody's.
     #[cfg(any(test, fuzzing))]
     pub fn check(&self, marks: &mut [bool]) {
         self.engine().check(marks);
+        self.engine().check_owners(&self.door());
     }
 
     /// A short borrow of the engine. Nobody holds one across an `await`, so it is always free.

@@ -1,6 +1,7 @@
 //! What must hold of the machine between two calls. For tests and fuzz targets only.
 
 use super::{Engine, slot::Place, slot::Slot};
+use crate::door::Door;
 use crate::log::{Kind, NIL, check_chain};
 
 impl Engine<'_> {
@@ -40,6 +41,11 @@ impl Engine<'_> {
         for reader in self.readers.iter() {
             assert_eq!(reader.is_used(), reader.task.is_some(), "a reader");
         }
+    }
+
+    /// Asserts that every task is of somebody who is known.
+    pub(crate) fn check_owners(&self, door: &Door<'_>) {
+        assert!(self.slots.taken().all(|(_, slot)| door.knows(slot.owner)), "a task is nobody's");
     }
 
     fn check_slot(&self, index: u32, marks: &mut [bool]) {

@@ -135,6 +135,10 @@ const ALLOWANCE: Allowance = Allowance {
     ..Allowance::UNLIMITED
 };
 
+fn known((name, classes, token): (&str, &str, &str)) -> Principal {
+    Principal::new(name, Classes::parse(classes).expect("classes"), token).expect("a principal")
+}
+
 /// Makes a world with that much room, and lets `play` play in it.
 pub fn with_world<const TASKS: usize, const BLOCKS: usize, const WORKERS: usize, const READERS: usize>(
     play: impl for<'n, 's> FnOnce(&mut World<'n, 's>),
@@ -146,9 +150,8 @@ pub fn with_world<const TASKS: usize, const BLOCKS: usize, const WORKERS: usize,
     let mut visitors = DoorStorage::<2, 1>::new();
     let mut door = Door::new(&mut visitors, ALLOWANCE);
     door.set_open(true);
-    for (name, classes, token) in KNOWN {
-        let principal = Principal::new(name, Classes::parse(classes).expect("classes"), token).expect("a principal");
-        door.know(principal).expect("there is room");
+    for somebody in KNOWN {
+        door.know(known(somebody)).expect("there is room");
     }
     let node = Node::new(Engine::new(&mut storage, &mut entropy), door, &clock, identity);
     node.handle_wall_time(BEGINNING);
@@ -222,6 +225,20 @@ impl<'n, 's> World<'n, 's> {
             _ => "nobody",
         };
         self.node.admit(Address::default(), Some(Credential { name: None, token: token.as_bytes() })).ok()
+    }
+
+    /// A token of somebody, known or not.
+    pub fn token(&self, number: u8) -> &'static str {
+        ["nobodys-first-token", KNOWN[0].2, KNOWN[1].2][usize::from(number % 3)]
+    }
+
+    /// Somebody is revoked, becomes known again, or the door is opened or shut.
+    pub fn change_door(&self, how: u8) {
+        self.node.change_door(|door| match how % 6 {
+            place @ (0 | 1) => _ = door.forget(KNOWN[usize::from(place)].0),
+            place @ (2 | 3) => _ = door.know(known(KNOWN[usize::from(place) - 2])),
+            open => door.set_open(open == 4),
+        });
     }
 
     /// Sends a request.

@@ -1,4 +1,5 @@
-//! The engine under any order of calls, steps, cancels, pauses and clients that go: everything is in its place after each.
+//! The engine under any order of calls, steps, cancels, pauses, clients that go and principals that come and go: everything is
+//! in its place after each.
 //!
 //! An input is a size and then operations of three bytes each: what, with whom, and how much.
 #![no_main]
@@ -60,6 +61,8 @@ fn operate<'n, 's>(world: &mut World<'n, 's>, open: &mut Open<'n, 's>, what: u8,
             send_03(method, &text, &more)
         }
         3 => send_01(if first { "tasks/send" } else { "tasks/sendSubscribe" }, &id, &text),
+        // A credential, for a task that may have asked for one.
+        4 if !second => send("SendMessage", world.token(how), &format!(r#","taskId":"{id}""#)),
         4 => send("SendMessage", &text, "")
             .replace(r#""params":{"#, r#""params":{"configuration":{"returnImmediately":true},"#),
         5 => about(if first { "CancelTask" } else { "tasks/cancel" }, &id),
@@ -79,6 +82,10 @@ fn operate<'n, 's>(world: &mut World<'n, 's>, open: &mut Open<'n, 's>, what: u8,
             return;
         }
         11 => return world.advance(u64::from(how) * if first { 1 } else { 100 }),
+        12 if !first => {
+            world.change_door(how);
+            return;
+        }
         12 => {
             world.advance_to_next_alarm();
             return;
@@ -131,7 +138,7 @@ fn script(how: u8) -> String {
         "auth who",
         "reject no",
         "reply hi",
-        "hello",
+        "act now",
         "work; wait 10; done",
         "wait 50; chunk a; wait 50; last b",
         "chunks 4; says 2",
