@@ -22,12 +22,8 @@ base=$1
 shift
 suites="${*:-$all}"
 
-"$here/setup.sh"
+. "$here/suites.sh"
 
-export PYTHONDONTWRITEBYTECODE=1
-export NO_PROXY="127.0.0.1,localhost,::1${NO_PROXY:+,$NO_PROXY}"
-
-# suite NAME: its cases on standard output, its verdict as the status
 suite() {
     local folder="$cache/$1"
     case $1 in
@@ -44,27 +40,7 @@ suite() {
     esac
 }
 
-# Node looks for packages beside the script, so the scripts go to the packages.
-javascript() {
-    cp "$here"/js/*.mjs "$1"
-    node "$1/$2" "$base"
-}
-
-failed=0
-table=$(printf '%-14s %7s %7s %8s' suite passed failed seconds)
-for name in $suites; do
-    echo "== $name"
-    start=$SECONDS
-    status=0
-    suite "$name" 2>&1 | tee "$cache/door-$name.log" || status=1
-    ok=$(grep -c '^ok ' "$cache/door-$name.log" || true)
-    bad=$(grep -c '^FAIL ' "$cache/door-$name.log" || true)
-    if [ "$status" -ne 0 ] || [ "$ok" -eq 0 ]; then
-        failed=1
-        [ "$bad" -gt 0 ] || bad=crashed
-    fi
-    table+=$(printf '\n%-14s %7s %7s %8s' "$name" "$ok" "$bad" $((SECONDS - start)))
-done
+run_suites "door-"
 
 if [ -n "${MOTE_LOG:-}" ] && grep -qF -e "$MOTE_TOKEN" -e "$MOTE_OTHER_TOKEN" "$MOTE_LOG"; then
     echo "FAIL a token is in the server's log"
