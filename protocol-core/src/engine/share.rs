@@ -30,9 +30,9 @@ impl Engine<'_> {
     /// If not, and why.
     pub(crate) fn check_reader(&self, owner: Owner) -> Result<ReaderKey, Fault> {
         const FULL: Fault = Fault::busy("too many answers are being waited for");
-        let mut free = self.readers.iter().enumerate().filter(|(_, reader)| !reader.is_used());
-        let (index, _) = free.next().ok_or(FULL)?;
-        let is_last = free.next().is_none() && self.readers.len() > 1;
+        let index = self.readers.iter().position(|reader| !reader.is_used()).ok_or(FULL)?;
+        let free = count(self.readers.iter().filter(|reader| !reader.is_used()));
+        let is_last = free == 1 && self.readers.len() > 1;
         let own = count(self.readers.iter().filter(|reader| reader.is_used() && reader.owner == owner));
         if owner != Owner::GUEST && (own >= self.allowance().readers || own > 0 && is_last) {
             return Err(Fault::busy("you are waiting for too many answers already"));
