@@ -127,9 +127,30 @@ class Client:
 
     def watch(self):
         times = self.random.randint(2, 6)
-        with self.begin("SendStreamingMessage", message(f"watch temperature {times} times every 40 ms")) as connection:
-            events = list(connection.events())
-        self.check(events, times)
+        connection = self.begin("SendStreamingMessage", message(f"watch temperature {times} times every 40 ms"))
+        self.follow(connection, [], times)
+
+    def follow(self, connection, seen, times):
+        """Reads a stream to its end and checks all of it. One that breaks is taken up behind the last event, as often as
+        it takes: a task that has ended goes when others need its place, readers or not."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while connection:
+            try:
+                with connection:
+                    for event in connection.events():
+                        seen.append(event)
+                return self.check(seen, times)
+            except (ConnectionResetError, TimeoutError) as error:
+                if not seen or time.monotonic() > deadline:
+                    raise
+                what = f"{self.doing}: {type(error).__name__}"
+                self.again[what] = self.again.get(what, 0) + 1
+            connection = self.take_up(seen)
+
+    def take_up(self, seen):
+        """A stream behind the last event that was seen; None if its task is no longer there."""
+        task_id = seen[0][1]["result"]["task"]["id"]
+        return self.begin("SubscribeToTask", {"id": task_id}, [f"Last-Event-ID: {seen[-1][0]}"])
 
     def check(self, events, times):
         """A stream is whole: in order, nothing twice, as many chunks as readings, and an end."""
@@ -144,21 +165,14 @@ class Client:
         """The stream breaks in the middle; taken up behind the last event nothing is lost."""
         times = 6
         connection = self.begin("SendStreamingMessage", message(f"watch temperature {times} times every 60 ms"))
-        seen = []
-        for number, event in connection.events():
-            seen.append((number, event))
-            if len(seen) == 4:
-                break
+        events = connection.events()
+        seen = [next(events) for _ in range(4)]
         if self.random.random() < 0.5:
             connection.reset()
         else:
             connection.close()
-        task_id = seen[0][1]["result"]["task"]["id"]
-        connection = self.begin("SubscribeToTask", {"id": task_id}, [f"Last-Event-ID: {seen[-1][0]}"])
-        # It has ended long ago and others needed its place: they are many, and the table is small.
-        if connection:
-            with connection:
-                self.check(seen + list(connection.events()), times)
+        # It may have ended long ago, and others needed its place: they are many, and the table is small.
+        self.follow(self.take_up(seen), seen, times)
 
     def alert_and_cancel(self):
         task = self.send("alert when temperature above 1000", is_long=True)
