@@ -19,6 +19,7 @@ pub mod json;
 mod log;
 mod model;
 mod node;
+pub mod push;
 mod reply;
 mod rpc;
 pub mod time;
