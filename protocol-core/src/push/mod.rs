@@ -3,7 +3,18 @@
 //! A configuration is a record in the log of its task; beside it stands a place in the table here, which is a reader of that
 //! log: how far it was acknowledged, how often the next event was tried, when it is tried again. Sending is not done here:
 //! a sender asks [`Node::next_delivery`](crate::Node::next_delivery) for work and tells how it went.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::arithmetic_side_effects
+    )
+)]
 
+mod address;
 mod delivery;
 mod rules;
 mod table;
