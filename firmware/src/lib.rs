@@ -5,6 +5,7 @@
 //! | module | what it answers |
 //! | --- | --- |
 //! | [`http`] | how do requests come in and answers go out, on any socket of picoserve's |
+//! | [`outbound`] | how does the device call others, and whom does it believe |
 //! | [`app`] | how does the protocol machine stand behind that edge |
 //! | [`agents`] | what can be asked |
 //! | [`board`] | what does a board have to give |
@@ -36,6 +37,7 @@ pub mod http;
 pub mod keyring;
 pub mod milli;
 pub mod naming;
+pub mod outbound;
 pub mod reset;
 pub mod simulated;
 pub mod status;
