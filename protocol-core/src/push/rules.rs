@@ -28,11 +28,8 @@ pub struct Ranges {
 
 impl Rules<'_> {
     /// Nothing but `https` to public addresses.
-    pub const STRICT: Self = Self {
-        plain_http: false,
-        ranges: Ranges { loopback: false, private: false, link_local: false },
-        hosts: &[],
-    };
+    pub const STRICT: Self =
+        Self { plain_http: false, ranges: Ranges { loopback: false, private: false, link_local: false }, hosts: &[] };
 
     /// Whether a client may name this URL.
     ///
