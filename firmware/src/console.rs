@@ -29,6 +29,8 @@ pub enum Command<'l> {
     Names(List, Words<'l>),
     /// Who gets in.
     Keys(Keys<'l>),
+    /// Another key to sign notifications with.
+    RotateKey,
     /// A restart.
     Reboot,
     /// Something that only an emulated board does, for tests.
@@ -128,6 +130,7 @@ token replace NAME     another token for that name; the one before stays valid u
 token retire NAME      ... this: the one before is valid no longer\r\n\
 token revoke NAME      no token of that name is valid any longer\r\n\
 open on, open off      whether everybody gets in, without a token\r\n\
+rotate key             sign notifications with a new key; the one before stays published until the next\r\n\
 reboot                 restart";
 
 /// The longest line: as many origins as are kept.
@@ -202,13 +205,14 @@ pub fn parse(line: &str) -> Result<Command<'_>, Complaint> {
         ["token", "revoke", name] => Ok(Command::Keys(Keys::Revoke(name))),
         ["open", "on"] => Ok(Command::Keys(Keys::Guests(true))),
         ["open", "off"] => Ok(Command::Keys(Keys::Guests(false))),
+        ["rotate", "key"] => Ok(Command::RotateKey),
         ["reboot"] => Ok(Command::Reboot),
         ["trial", trial] => TRIALS
             .iter()
             .find(|(name, _)| name == trial)
             .map(|(_, trial)| Command::Trial(*trial))
             .ok_or(Complaint::Unknown),
-        ["wifi" | "forget" | "ntp" | "token" | "open" | "trial", ..] => Err(Complaint::Words),
+        ["wifi" | "forget" | "ntp" | "token" | "open" | "rotate" | "trial", ..] => Err(Complaint::Words),
         _ => Err(Complaint::Unknown),
     }
 }
@@ -295,6 +299,8 @@ mod tests {
             ("token", Err(Complaint::Words)),
             ("open", Err(Complaint::Words)),
             ("open yes", Err(Complaint::Words)),
+            ("rotate key", Ok(Command::RotateKey)),
+            ("rotate", Err(Complaint::Words)),
             ("reboot", Ok(Command::Reboot)),
             ("trial panic", Ok(Command::Trial(Trial::Panic))),
             ("trial dance", Err(Complaint::Unknown)),
@@ -338,9 +344,10 @@ mod tests {
 
     #[test]
     fn help_names_every_command() {
-        for word in
-            ["status", "wifi", "forget wifi", "ntp", "names", "origins", "tokens", "open on", "open off", "reboot"]
-        {
+        for word in ["status", "wifi", "forget wifi", "ntp", "names", "origins", "tokens", "open on", "open off"] {
+            assert!(HELP.contains(word), "{word}");
+        }
+        for word in ["rotate key", "reboot"] {
             assert!(HELP.contains(word), "{word}");
         }
         for word in ["add", "replace", "retire", "revoke"] {

@@ -14,6 +14,7 @@
 //! | [`store`] | what is kept beyond a restart, and how |
 //! | [`keyring`] | who is known beyond a restart, and where do their tokens come from |
 //! | [`naming`] | which names does it go by, and whose pages may ask it |
+//! | [`signing`] | how can a receiver of notifications tell who has sent them |
 //! | [`wifi`] | how does a device join a network and stay in it |
 //! | [`console`] | what can be typed on the serial line |
 //! | [`reset`] | why did the device start |
@@ -39,6 +40,7 @@ pub mod milli;
 pub mod naming;
 pub mod outbound;
 pub mod reset;
+pub mod signing;
 pub mod simulated;
 pub mod status;
 pub mod store;

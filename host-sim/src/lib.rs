@@ -6,6 +6,7 @@ mod keys;
 pub mod net;
 mod random;
 mod sim;
+mod store;
 mod welcome;
 
 pub use self::{

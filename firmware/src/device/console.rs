@@ -10,6 +10,7 @@ use crate::{
     board::{Board as _, Key, here},
     console::{self, Command, Line},
     keyring::{Keyring, Token},
+    signing::Signer,
     status::{Facts, Status},
 };
 
@@ -18,6 +19,7 @@ pub(super) struct Room {
     pub(super) node: &'static Node<'static>,
     pub(super) facts: &'static Facts,
     pub(super) desk: &'static Desk,
+    pub(super) signer: Option<&'static Signer>,
     #[cfg(feature = "emulated")]
     pub(super) guard: &'static Guard,
 }
@@ -107,6 +109,12 @@ impl Room {
             Command::Names(list, words) => {
                 let kept = list.keep(&self.desk.store, &words);
                 return kept.map_or_else(|trouble| trouble.0, |()| "ok, from the next restart on");
+            }
+            Command::RotateKey => {
+                let Some(signer) = self.signer else { return "nothing is signed here" };
+                let done = signer.rotate(&self.desk.store, |bytes| self.node.fill_random(bytes));
+                return done
+                    .map_or_else(|trouble| trouble.0, |()| "ok; the key before stays published until the next one");
             }
             Command::Reboot => {
                 self.desk.reboot();
