@@ -12,6 +12,7 @@
 //! | `device` | how does all of it run on a microcontroller (with the feature of a board) |
 //! | `entropy` | what is chance made of where the chip has little (RP2040 and RP2350) |
 //! | [`store`] | what is kept beyond a restart, and how |
+//! | [`push`] | how do notifications get to those who asked for them |
 //! | [`keyring`] | who is known beyond a restart, and where do their tokens come from |
 //! | [`naming`] | which names does it go by, and whose pages may ask it |
 //! | [`signing`] | how can a receiver of notifications tell who has sent them |
@@ -39,6 +40,7 @@ pub mod keyring;
 pub mod milli;
 pub mod naming;
 pub mod outbound;
+pub mod push;
 pub mod reset;
 pub mod signing;
 pub mod simulated;

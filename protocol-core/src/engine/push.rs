@@ -7,7 +7,7 @@ use crate::{
     json::{self, Sink, Text},
     log::{self, Draft, Header, ITEM_HEAD, Kind, NIL, Span, Stamp, Tag},
     model::{Fault, FaultKind, PushConfig},
-    push::{Challenge, Proof, Push, Table, Url, Webhooks},
+    push::{Challenge, Proof, Push, SHARED_KEY, SHARED_KEY_MIN, Table, Url, Webhooks},
     time::Millis,
 };
 
@@ -49,6 +49,11 @@ impl<'s> Engine<'s> {
         check_secret(config.credentials, fields.credentials, is_visible)?;
         if config.credentials.is_some() && config.scheme.is_none() {
             return Err(Fault::params(fields.scheme, "is missing: it says what the credentials are"));
+        }
+        let is_shared = config.scheme.is_some_and(|scheme| is_ignoring_case(scheme, SHARED_KEY));
+        let is_short = |key: Text<'_>| key.chars().nth(SHARED_KEY_MIN.saturating_sub(1)).is_none();
+        if is_shared && config.credentials.is_none_or(is_short) {
+            return Err(Fault::params(fields.credentials, "must be a key of at least 32 characters"));
         }
         if task.is_some_and(|task| self.find_push(task, config.id).is_some()) {
             return Ok(());
@@ -288,6 +293,10 @@ fn check_secret(text: Option<Text<'_>>, field: &'static str, is_fit: fn(char) ->
         return Err(Fault::params(field, "is too long"));
     }
     Ok(())
+}
+
+fn is_ignoring_case(text: Text<'_>, other: &str) -> bool {
+    text.chars().map(|character| character.to_ascii_uppercase()).eq(other.chars())
 }
 
 fn is_visible(character: char) -> bool {

@@ -25,3 +25,9 @@ pub use rules::{Ranges, Rules};
 pub use table::{Challenge, PushCounts, PushStorage, Webhooks};
 pub(crate) use table::{Proof, Push, Table};
 pub use url::Url;
+
+/// The scheme of a configuration whose credentials are never sent: they are the key that its notifications are signed with.
+pub const SHARED_KEY: &str = "HS256";
+
+/// The least bytes that such a key has: as many as the digest (RFC 7518).
+pub(crate) const SHARED_KEY_MIN: usize = 32;
