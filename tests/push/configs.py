@@ -203,7 +203,7 @@ def full_is_an_answer(world):
         device = world.device(Rules(world.usual.allow, preset="pico"))
     caller = device.v1_0()
     task = caller.send(LONG)
-    made = []
+    caller.patience, made = 0, []
     refusal = None
     while refusal is None and len(made) < 100:
         try:

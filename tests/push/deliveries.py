@@ -147,6 +147,53 @@ def signed_over_all_of_a_body(world):
         assert_complete(posts, caller, task)
 
 
+def signed_with_a_shared_key(world):
+    """HMAC with a key that the client gives; the key itself is never sent."""
+    device, receiver = world.device(), world.receiver()
+    for caller in device.callers():
+        key, url = world.secret("a-key-of-more-than-32-bytes"), receiver.url(f"/{caller.name}")
+        task = caller.send("read temperature", Webhook(url, scheme="HS256", credentials=key))
+        for post in told(receiver, f"/{caller.name}", caller):
+            signature.check(post, None, task, url, secret=key.encode())
+            assert key.encode() not in post.head + post.body and post.field("authorization") is None, post
+        method, params = caller.set_call(task, Webhook(url, scheme="HS256", credentials="too short"))
+        assert "credentials" in str(caller.is_refused(method, params, -32602).error)
+
+
+def signed_as_a_bearer(world):
+    """Bearer without credentials: the device's own signature is what it shows."""
+    device, receiver = world.device(), world.receiver()
+    caller = device.callers()[1]
+    config = {"url": receiver.url("/bearer"), "authentication": {"schemes": ["Bearer"]}}
+    params = caller.params("read temperature")
+    params["configuration"]["pushNotificationConfig"] = config
+    task = caller.call("message/send", params)["id"]
+    for post in told(receiver, "/bearer", caller):
+        signature.check(post, device.jwks(), task, receiver.url("/bearer"))
+        assert post.field("authorization") == "Bearer " + post.field("x-a2a-notification-signature"), post
+
+
+def two_keys_while_they_change(world):
+    """A receiver that has fetched the keys before and one that fetches them later both know who it was."""
+    device, receiver = world.device(), world.receiver()
+    caller, posts = device.v1_0(), []
+    before = device.jwks()
+    device.rotate()
+    wait_until(lambda: device.jwks() != before, "another key")
+    for number, old in enumerate([before, device.jwks()]):
+        task = caller.send("read temperature", Webhook(receiver.url(f"/{number}")))
+        [post, *_] = told(receiver, f"/{number}", caller)
+        signature.check(post, device.jwks(), task, receiver.url(f"/{number}"))
+        posts.append((post, task, number))
+    kids = [{key["kid"] for key in keys["keys"]} for keys in [before, device.jwks()]]
+    assert len(kids[1]) == 2 and len(kids[0] & kids[1]) == 1, kids
+    # What was signed before is still known.
+    device.rotate()
+    wait_until(lambda: {key["kid"] for key in device.jwks()["keys"]} != kids[1], "a third key")
+    for post, task, number in posts:
+        signature.check(post, device.jwks(), task, receiver.url(f"/{number}"))
+
+
 def the_challenge_comes_first(world):
     """0.1 asks before it tells. A webhook that repeats the token is meant, any other is not, and is never told anything."""
     device, receiver = world.device(), world.receiver()
@@ -332,7 +379,8 @@ def long_urls_and_secrets(world):
 CASES = [
     every_event_of_a_watch, every_event_of_an_alert, the_same_as_in_a_stream, one_notification_per_event,
     set_while_it_works, asking_and_being_answered, a_cancelled_task, the_head_is_as_it_was_asked_for,
-    signed_by_the_device, signed_over_all_of_a_body, the_challenge_comes_first,
+    signed_by_the_device, signed_over_all_of_a_body, signed_with_a_shared_key, signed_as_a_bearer,
+    two_keys_while_they_change, the_challenge_comes_first,
     the_others_are_not_challenged_unless_told, all_are_challenged_where_the_owner_wants_it,
     nobody_is_challenged_where_the_owner_says_so, several_webhooks_of_a_task, a_slow_one_delays_no_other,
     nothing_is_lost_while_it_is_behind, deletion_stops_it, revocation_stops_it, status_counts_them,

@@ -78,7 +78,7 @@ class Sim(Device):
             words += ["--webhook-challenge", rules.challenge]
         if rules.preset:
             words += ["--preset", rules.preset]
-        if trust:
+        if trust and not os.environ.get('MOTE_PUSH_NO_TRUST'):
             words += ["--trust", trust]
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen([binary, *words], stdout=log, stderr=subprocess.STDOUT)
@@ -110,6 +110,10 @@ class Sim(Device):
         while self.stranger.ask(self.target.get("/status", token=OTHER_TOKEN), method="GET").status == 401:
             assert time.monotonic() < deadline, "the token is not back"
             time.sleep(0.05)
+
+    def rotate(self):
+        """Another key to sign with."""
+        self.process.send_signal(signal.SIGUSR1)
 
     def assert_fine(self):
         assert self.process.poll() is None, f"host-sim has ended: {self.log()[-2000:]}"

@@ -41,11 +41,13 @@ class Caller:
 
     def __init__(self, honest, fields=()):
         self.honest, self.target, self.fields = honest, honest.target, list(fields)
+        # How long it comes back when it is told to.
+        self.patience = PATIENCE_SECONDS
 
     def ask(self, method, params):
         """The whole answer, as bytes and as JSON."""
         request = self.target.post(call(method, params), token=self.honest.token, fields=self.fields)
-        answer = self.honest.ask(request)
+        answer = self.honest.ask(request, self.patience)
         assert answer.status == 200, f"{method}: {answer}"
         return answer
 
@@ -209,7 +211,7 @@ class V0_1(Caller):
                         raise Refusal("tasks/sendSubscribe", document["error"])
                     break
         finally:
-            connection.leave()
+            connection.close()
         return params["id"]
 
     def stream(self, text, webhook=None):

@@ -76,8 +76,8 @@ class World:
         if self.is_board:
             self.board.trust([self.authority.root, self.authority_384.root])
             self.board.wait_for_time()
-        # What most cases are under: our address, and plain HTTP.
-        self.usual = Rules(["private" if self.is_board else "loopback", "http"])
+        # What most cases are under: our address, and plain HTTP. A host-sim on loopback allows both by itself.
+        self.usual = Rules(["private", "http"] if self.is_board else [])
 
     def device(self, rules=None):
         """A device under these rules."""
