@@ -5,12 +5,14 @@
 //! | module | what it answers |
 //! | --- | --- |
 //! | [`http`] | how do requests come in and answers go out, on any socket of picoserve's |
+//! | [`outbound`] | how does the device call others, and whom does it believe |
 //! | [`app`] | how does the protocol machine stand behind that edge |
 //! | [`agents`] | what can be asked |
 //! | [`board`] | what does a board have to give |
 //! | `device` | how does all of it run on a microcontroller (with the feature of a board) |
 //! | `entropy` | what is chance made of where the chip has little (RP2040 and RP2350) |
 //! | [`store`] | what is kept beyond a restart, and how |
+//! | [`push`] | how do notifications get to those who asked for them |
 //! | [`keyring`] | who is known beyond a restart, and where do their tokens come from |
 //! | [`naming`] | which names does it go by, and whose pages may ask it |
 //! | [`signing`] | how can a receiver of notifications tell who has sent them |
@@ -37,6 +39,8 @@ pub mod http;
 pub mod keyring;
 pub mod milli;
 pub mod naming;
+pub mod outbound;
+pub mod push;
 pub mod reset;
 pub mod signing;
 pub mod simulated;

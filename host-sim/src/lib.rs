@@ -4,6 +4,8 @@ mod args;
 mod board;
 mod keys;
 pub mod net;
+mod outbound;
+mod post;
 mod random;
 mod sim;
 mod store;

@@ -1,6 +1,10 @@
 //! A simulated device, from its command line to its last connection.
 
-use core::{fmt, net::SocketAddr, time::Duration};
+use core::{
+    fmt,
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
 use std::{
     io,
     path::PathBuf,
@@ -20,6 +24,7 @@ use firmware::{
 use protocol_core::{
     Agent, Engine, Identity, Node, Storage,
     door::{Door, DoorStorage},
+    push::{Challenge, Ranges, Rules, Webhooks},
     time::{Clock, Entropy, Millis, UnixMillis},
 };
 use static_cell::ConstStaticCell;
@@ -30,6 +35,7 @@ use crate::{
     board::{SimBoard, say},
     keys::{self, BadKeys, Keys},
     net::{self, Settings},
+    post,
     random::System,
     store::{self, SimFlash},
 };
@@ -112,7 +118,7 @@ pub async fn run(
         None => Box::leak(Box::new(System)),
     };
     let clock: &'static Uptime = Box::leak(Box::new(Uptime(Instant::now())));
-    let (engine, mut door, mut settings) = match args.preset {
+    let (mut engine, mut door, mut settings) = match args.preset {
         Preset::Host => {
             let settings = Settings::HOST;
             (Engine::new(HOST.take(), entropy), Door::new(HOST_DOOR.take(), settings.limits.allowance), settings)
@@ -122,6 +128,8 @@ pub async fn run(
             (Engine::new(PICO.take(), entropy), Door::new(PICO_DOOR.take(), settings.limits.allowance), settings)
         }
     };
+    let webhooks = Webhooks { rules: rules(args.bind), challenge: Challenge::ByDialect };
+    post::prepare(&mut engine, args.preset, webhooks);
     keys::make_known(&mut door, &principals);
     door.set_open(args.keys.is_open(args.bind));
     let profile = match args.agent {
@@ -162,12 +170,19 @@ pub async fn run(
         spawn_local(rotate_key(signer, store, asked));
     }
 
+    post::employ(node, address, args.preset, webhooks.rules, &[], signer, url);
     keys::warn(&principals);
     listening(address);
     // The one call of the HTTP edge.
     let facts = Facts { board: "host-sim", past: Reason::PowerOn.into(), stack: None, network: Connection::default() };
     net::run(listener, &App::new(node, &facts, signer), &settings, stop).await;
     Ok(())
+}
+
+/// Whom it may call: a device that only this machine can reach may call this machine.
+fn rules(bind: IpAddr) -> Rules<'static> {
+    let is_local = bind.is_loopback();
+    Rules { plain_http: is_local, ranges: Ranges { loopback: is_local, ..Rules::STRICT.ranges }, ..Rules::STRICT }
 }
 
 /// Lets as many workers work as the storage has places for.
