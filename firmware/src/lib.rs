@@ -13,6 +13,9 @@
 //! | [`store`] | what is kept beyond a restart, and how |
 //! | [`keyring`] | who is known beyond a restart, and where do their tokens come from |
 //! | [`naming`] | which names does it go by, and whose pages may ask it |
+//! | [`reach`] | whom may it call |
+//! | [`roots`] | whom does it believe who a server is |
+//! | [`pem`] | how are certificates typed |
 //! | [`wifi`] | how does a device join a network and stay in it |
 //! | [`console`] | what can be typed on the serial line |
 //! | [`reset`] | why did the device start |
@@ -36,7 +39,10 @@ pub mod http;
 pub mod keyring;
 pub mod milli;
 pub mod naming;
+pub mod pem;
+pub mod reach;
 pub mod reset;
+pub mod roots;
 pub mod simulated;
 pub mod status;
 pub mod store;
