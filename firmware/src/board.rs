@@ -215,8 +215,13 @@ impl Key {
     pub const HOSTS: Self = Self(4);
     /// The origins whose pages may ask, with a space between them: [`List::Origins`](crate::naming::List::Origins).
     pub const ORIGINS: Self = Self(5);
-    /// Whom it may call, as [`Webhooks`](crate::reach::Webhooks) writes it.
+    /// Whom it may call, as [`Allowed`](crate::reach::Allowed) writes it.
     pub const WEBHOOKS: Self = Self(6);
+
+    /// The secret with which notifications are signed: 32 bytes, high byte first.
+    pub const SIGNING: Self = Self(0x10);
+    /// The public half of the secret before that one: both coordinates.
+    pub const SIGNED_BEFORE: Self = Self(0x11);
 
     /// Somebody who is known, as [`Principal::to_bytes`](protocol_core::door::Principal::to_bytes) writes it. Keys 0x20 to
     /// 0x3f.

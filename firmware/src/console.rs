@@ -35,6 +35,8 @@ pub enum Command<'l> {
     Trust,
     /// Not to trust the one of that number any more, from the next start on.
     Distrust(usize),
+    /// Another key to sign notifications with.
+    RotateKey,
     /// A restart.
     Reboot,
     /// Something that only an emulated board does, for tests.
@@ -189,6 +191,7 @@ webhooks forget HOST   no longer\r\n\
 webhooks on, webhooks off  whether it calls anybody at all\r\n\
 trust                  root certificates that it believes; paste one, as text with its BEGIN and END, to add it\r\n\
 trust forget NUMBER    no longer, from the next restart on\r\n\
+rotate key             sign notifications with a new key; the one before stays published until the next\r\n\
 reboot                 restart";
 
 /// The longest line: as many origins as are kept.
@@ -272,13 +275,16 @@ pub fn parse(line: &str) -> Result<Command<'_>, Complaint> {
         ["webhooks", "forget", host] => Ok(Command::Hooks(Hooks::Forget(host))),
         ["trust"] => Ok(Command::Trust),
         ["trust", "forget", number] => number.parse().map(Command::Distrust).map_err(|_| Complaint::Words),
+        ["rotate", "key"] => Ok(Command::RotateKey),
         ["reboot"] => Ok(Command::Reboot),
         ["trial", trial] => TRIALS
             .iter()
             .find(|(name, _)| name == trial)
             .map(|(_, trial)| Command::Trial(*trial))
             .ok_or(Complaint::Unknown),
-        ["wifi" | "forget" | "ntp" | "token" | "open" | "webhooks" | "trust" | "trial", ..] => Err(Complaint::Words),
+        ["wifi" | "forget" | "ntp" | "token" | "open" | "webhooks" | "trust" | "rotate" | "trial", ..] => {
+            Err(Complaint::Words)
+        }
         _ => Err(Complaint::Unknown),
     }
 }
@@ -385,6 +391,8 @@ mod tests {
             ("trust forget 2", Ok(Command::Distrust(2))),
             ("trust forget two", Err(Complaint::Words)),
             ("trust me", Err(Complaint::Words)),
+            ("rotate key", Ok(Command::RotateKey)),
+            ("rotate", Err(Complaint::Words)),
             ("reboot", Ok(Command::Reboot)),
             ("trial panic", Ok(Command::Trial(Trial::Panic))),
             ("trial dance", Err(Complaint::Unknown)),
@@ -446,6 +454,7 @@ mod tests {
             "webhooks off",
             "trust",
             "trust forget",
+            "rotate key",
             "reboot",
         ] {
             assert!(HELP.contains(word), "{word}");

@@ -36,7 +36,7 @@ pub const WEBHOOK_BYTES: usize = VALUE_MAX;
 
 /// What the owner allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Webhooks<'m> {
+pub struct Allowed<'m> {
     /// Whether there are push notifications.
     pub is_on: bool,
     /// See [`Rules::plain_http`].
@@ -50,7 +50,7 @@ pub struct Webhooks<'m> {
 /// Room for the longest answer to [`Hooks::Show`].
 pub type Answer = heapless::String<{ WEBHOOK_BYTES + 160 }>;
 
-impl<'m> Webhooks<'m> {
+impl<'m> Allowed<'m> {
     /// What a device allows whose owner has said nothing: `https` to public addresses.
     pub const DEFAULT: Self = Self {
         is_on: true,
@@ -83,38 +83,38 @@ impl<'m> Webhooks<'m> {
     /// Says what is wrong with it, or why it is not kept. Everything stays as it was then.
     pub fn obey<F: NorFlash>(store: &Store<F>, hooks: Hooks<'_>) -> Result<Answer, Trouble> {
         let mut memory = [0; WEBHOOK_BYTES];
-        let mut webhooks = Webhooks::recall(store, &mut memory);
+        let mut allowed = Allowed::recall(store, &mut memory);
         let is_change = hooks != Hooks::Show;
         match hooks {
             Hooks::Show => {}
-            Hooks::On(is_on) => webhooks.is_on = is_on,
-            Hooks::Allow(what, is_allowed) => *webhooks.part(what) = is_allowed,
+            Hooks::On(is_on) => allowed.is_on = is_on,
+            Hooks::Allow(what, is_allowed) => *allowed.part(what) = is_allowed,
             Hooks::Host(host) if !Rules::is_host(host) => return Err(BAD_HOST),
             // What is there already is there once.
             Hooks::Host(host) => {
-                webhooks.hosts.retain(|known| !known.eq_ignore_ascii_case(host));
-                return webhooks.with(host)?.keep(store);
+                allowed.hosts.retain(|known| !known.eq_ignore_ascii_case(host));
+                return allowed.with(host)?.keep(store);
             }
             Hooks::Forget(host) => {
-                let before = webhooks.hosts.len();
-                webhooks.hosts.retain(|known| !known.eq_ignore_ascii_case(host));
-                if webhooks.hosts.len() == before {
+                let before = allowed.hosts.len();
+                allowed.hosts.retain(|known| !known.eq_ignore_ascii_case(host));
+                if allowed.hosts.len() == before {
                     return Err(Trouble("that host was not named; webhooks shows which were"));
                 }
             }
         }
-        if is_change { webhooks.keep(store) } else { Ok(webhooks.answer("")) }
+        if is_change { allowed.keep(store) } else { Ok(allowed.answer("")) }
     }
 
     /// The same with one more host.
-    fn with<'h>(self, host: &'h str) -> Result<Webhooks<'h>, Trouble>
+    fn with<'h>(self, host: &'h str) -> Result<Allowed<'h>, Trouble>
     where
         'm: 'h,
     {
         let Self { is_on, plain_http, ranges, hosts } = self;
         let mut hosts: Words<'h> = hosts;
         hosts.push(host).map_err(|_| TOO_MUCH)?;
-        Ok(Webhooks { is_on, plain_http, ranges, hosts })
+        Ok(Allowed { is_on, plain_http, ranges, hosts })
     }
 
     fn keep<F: NorFlash>(&self, store: &Store<F>) -> Result<Answer, Trouble> {
@@ -172,7 +172,7 @@ impl<'m> Webhooks<'m> {
 }
 
 /// In words.
-impl fmt::Display for Webhooks<'_> {
+impl fmt::Display for Allowed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.is_on {
             return f.write_str("no push notifications");
@@ -229,7 +229,7 @@ mod tests {
     }
 
     fn shown<F: NorFlash>(store: &Store<F>) -> String {
-        Webhooks::obey(store, Hooks::Show).expect("it can be shown").as_str().into()
+        Allowed::obey(store, Hooks::Show).expect("it can be shown").as_str().into()
     }
 
     #[test]
@@ -239,18 +239,18 @@ mod tests {
         assert_eq!(shown(&store), "push notifications by https to public addresses");
         for hooks in [Hooks::Allow(What::Http, true), Hooks::Allow(What::Private, true), Hooks::Host("Hooks.lan:8443")]
         {
-            let answer = Webhooks::obey(&store, hooks).expect("there is room");
+            let answer = Allowed::obey(&store, hooks).expect("there is room");
             assert!(answer.starts_with("from the next restart on: "), "{answer}");
         }
-        Webhooks::obey(&store, Hooks::Host("*.a.example")).expect("there is room");
+        Allowed::obey(&store, Hooks::Host("*.a.example")).expect("there is room");
         let store = open(&mut memory);
         let words = "push notifications by https and http to public, private addresses, and only to: ";
         assert_eq!(shown(&store), format!("{words}Hooks.lan:8443 *.a.example"));
         let mut room = [0; WEBHOOK_BYTES];
-        let webhooks = Webhooks::recall(&store, &mut room);
-        assert!(webhooks.is_on);
+        let allowed = Allowed::recall(&store, &mut room);
+        assert!(allowed.is_on);
         assert_eq!(
-            webhooks.rules(),
+            allowed.rules(),
             Rules {
                 plain_http: true,
                 ranges: Ranges { private: true, ..Ranges::default() },
@@ -258,12 +258,12 @@ mod tests {
             }
         );
         for hooks in [Hooks::Allow(What::Http, false), Hooks::Forget("hooks.LAN:8443"), Hooks::On(false)] {
-            Webhooks::obey(&store, hooks).expect("there is room");
+            Allowed::obey(&store, hooks).expect("there is room");
         }
         let store = open(&mut memory);
         assert_eq!(shown(&store), "no push notifications");
-        Webhooks::obey(&store, Hooks::On(true)).expect("there is room");
-        Webhooks::obey(&store, Hooks::Forget("*.a.example")).expect("there is room");
+        Allowed::obey(&store, Hooks::On(true)).expect("there is room");
+        Allowed::obey(&store, Hooks::Forget("*.a.example")).expect("there is room");
         assert_eq!(shown(&store), "push notifications by https to public, private addresses");
     }
 
@@ -272,12 +272,12 @@ mod tests {
         for what in [What::Http, What::Loopback, What::Private, What::LinkLocal] {
             let mut memory = blank();
             let store = open(&mut memory);
-            Webhooks::obey(&store, Hooks::Allow(what, true)).expect("there is room");
-            let mut expected = Webhooks::DEFAULT;
+            Allowed::obey(&store, Hooks::Allow(what, true)).expect("there is room");
+            let mut expected = Allowed::DEFAULT;
             *expected.part(what) = true;
-            assert_eq!(Webhooks::recall(&store, &mut [0; _]), expected, "{what:?}");
-            Webhooks::obey(&store, Hooks::Allow(what, false)).expect("there is room");
-            assert_eq!(Webhooks::recall(&store, &mut [0; _]), Webhooks::DEFAULT, "{what:?}");
+            assert_eq!(Allowed::recall(&store, &mut [0; _]), expected, "{what:?}");
+            Allowed::obey(&store, Hooks::Allow(what, false)).expect("there is room");
+            assert_eq!(Allowed::recall(&store, &mut [0; _]), Allowed::DEFAULT, "{what:?}");
         }
     }
 
@@ -287,24 +287,24 @@ mod tests {
         let store = open(&mut memory);
         let host = |bytes: usize| format!("{}.{}", "h".repeat(60), "h".repeat(bytes - 61));
         let (first, second, third) = (host(79), host(79), host(80));
-        Webhooks::obey(&store, Hooks::Host(&first)).expect("there is room");
-        Webhooks::obey(&store, Hooks::Host(&second.to_uppercase())).expect("it is the same one");
-        assert_eq!(Webhooks::obey(&store, Hooks::Host(&third)), Err(TOO_MUCH));
-        Webhooks::obey(&store, Hooks::Host(&host(79).replace('h', "i"))).expect("there is room");
+        Allowed::obey(&store, Hooks::Host(&first)).expect("there is room");
+        Allowed::obey(&store, Hooks::Host(&second.to_uppercase())).expect("it is the same one");
+        assert_eq!(Allowed::obey(&store, Hooks::Host(&third)), Err(TOO_MUCH));
+        Allowed::obey(&store, Hooks::Host(&host(79).replace('h', "i"))).expect("there is room");
         for bad in ["", "*", "a b", "http://a", "a:0", "a:http", "127.1", "mö", "user@a"] {
-            assert_eq!(Webhooks::obey(&store, Hooks::Host(bad)), Err(BAD_HOST), "{bad}");
+            assert_eq!(Allowed::obey(&store, Hooks::Host(bad)), Err(BAD_HOST), "{bad}");
         }
-        assert!(Webhooks::obey(&store, Hooks::Forget("b")).is_err());
+        assert!(Allowed::obey(&store, Hooks::Forget("b")).is_err());
         let mut room = [0; WEBHOOK_BYTES];
-        assert_eq!(Webhooks::recall(&store, &mut room).hosts.len(), 2);
+        assert_eq!(Allowed::recall(&store, &mut room).hosts.len(), 2);
 
         let mut memory = blank();
         let store = open(&mut memory);
         for host in ["a", "b", "c", "d"] {
-            Webhooks::obey(&store, Hooks::Host(host)).expect("there is room");
+            Allowed::obey(&store, Hooks::Host(host)).expect("there is room");
         }
-        assert_eq!(Webhooks::obey(&store, Hooks::Host("e")), Err(TOO_MUCH));
-        Webhooks::obey(&store, Hooks::Host("D")).expect("it is there already");
+        assert_eq!(Allowed::obey(&store, Hooks::Host("e")), Err(TOO_MUCH));
+        Allowed::obey(&store, Hooks::Host("D")).expect("it is there already");
         assert!(shown(&store).ends_with("only to: a b c D"));
     }
 
@@ -313,7 +313,7 @@ mod tests {
         let hosts: Vec<String> = [39, 39, 39, 39].iter().map(|bytes| "h".repeat(*bytes)).collect();
         let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
         let ranges = Ranges { loopback: true, private: true, link_local: true };
-        let all = Webhooks { is_on: true, plain_http: true, ranges, hosts: Words::from_slice(&hosts).expect("4 fit") };
+        let all = Allowed { is_on: true, plain_http: true, ranges, hosts: Words::from_slice(&hosts).expect("4 fit") };
         assert_eq!(all.to_bytes().expect("it fits").len(), WEBHOOK_BYTES);
         let answer = all.answer("from the next restart on: ");
         assert_eq!(answer.as_str(), format!("from the next restart on: {}", all.to_string()));
@@ -337,22 +337,22 @@ mod tests {
             b"Aa:0",
         ] {
             store.save(Key::WEBHOOKS, bytes).expect("there is room");
-            assert!(!Webhooks::recall(&store, &mut [0; _]).is_on, "{bytes:?}");
+            assert!(!Allowed::recall(&store, &mut [0; _]).is_on, "{bytes:?}");
         }
         store.save(Key::WEBHOOKS, b"Aa b").expect("there is room");
-        assert!(Webhooks::recall(&store, &mut [0; _]).is_on);
+        assert!(Allowed::recall(&store, &mut [0; _]).is_on);
     }
 
     #[test]
     fn wherever_the_power_goes_it_is_as_before_or_as_it_was_typed() {
         let mut before = blank();
-        Webhooks::obey(&open(&mut before), Hooks::Host("old.lan")).expect("there is room");
+        Allowed::obey(&open(&mut before), Hooks::Host("old.lan")).expect("there is room");
         for steps in 0.. {
             let mut memory = before.clone();
             let mut flash = RamFlash::new(&mut memory[..]);
             flash.cut_after(steps);
             let store = Store::new(flash, 0..FLASH_BYTES as u32);
-            let done = Webhooks::obey(&store, Hooks::Host("new.lan")).is_ok();
+            let done = Allowed::obey(&store, Hooks::Host("new.lan")).is_ok();
             let found = shown(&open(&mut memory));
             assert!(found.ends_with("to: old.lan new.lan") || (!done && found.ends_with("to: old.lan")), "{found}");
             if done {

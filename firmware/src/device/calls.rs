@@ -4,7 +4,7 @@ use static_cell::{ConstStaticCell, StaticCell};
 
 use crate::{
     board::here,
-    reach::{Reach, WEBHOOK_BYTES, Webhooks},
+    reach::{Allowed, Reach, WEBHOOK_BYTES},
     roots::{ROOTS_BYTES, RootList, Roots},
     store::Store,
 };
@@ -16,11 +16,11 @@ use crate::{
 pub(super) fn recall(store: &Store<here::Flash>) -> Reach<'static> {
     static LINE: ConstStaticCell<[u8; WEBHOOK_BYTES]> = ConstStaticCell::new([0; WEBHOOK_BYTES]);
     static CERTIFICATES: ConstStaticCell<[u8; ROOTS_BYTES]> = ConstStaticCell::new([0; ROOTS_BYTES]);
-    static WEBHOOKS: StaticCell<Webhooks<'static>> = StaticCell::new();
+    static ALLOWED: StaticCell<Allowed<'static>> = StaticCell::new();
     static ROOTS: StaticCell<RootList<'static>> = StaticCell::new();
 
-    let webhooks = WEBHOOKS.init(Webhooks::recall(store, LINE.take()));
+    let allowed = ALLOWED.init(Allowed::recall(store, LINE.take()));
     let roots = ROOTS.init(Roots::new(store).recall(CERTIFICATES.take()));
-    defmt::info!("{}; {=usize} root certificates", defmt::Display2Format(webhooks), roots.len());
-    Reach { is_on: webhooks.is_on, rules: webhooks.rules(), roots }
+    defmt::info!("{}; {=usize} root certificates", defmt::Display2Format(allowed), roots.len());
+    Reach { is_on: allowed.is_on, rules: allowed.rules(), roots }
 }

@@ -10,8 +10,9 @@ use crate::{
     board::{Board as _, Key, here},
     console::{self, Command, Line},
     keyring::{Keyring, Token},
-    reach::Webhooks,
+    reach::Allowed,
     roots::{Paste, ROOTS, Roots, Taken},
+    signing::Signer,
     status::{Facts, Status},
 };
 
@@ -20,6 +21,7 @@ pub(super) struct Room {
     pub(super) node: &'static Node<'static>,
     pub(super) facts: &'static Facts,
     pub(super) desk: &'static Desk,
+    pub(super) signer: Option<&'static Signer>,
     #[cfg(feature = "emulated")]
     pub(super) guard: &'static Guard,
 }
@@ -61,7 +63,7 @@ pub(super) async fn listen(mut serial: here::Serial, room: Room, mut unseen: Opt
                 continue;
             }
             Ok(Command::Hooks(hooks)) => {
-                let answer = Webhooks::obey(&room.desk.store, hooks);
+                let answer = Allowed::obey(&room.desk.store, hooks);
                 tell(&mut serial, answer.as_ref().map_or_else(|trouble| trouble.0, |answer| answer)).await;
                 continue;
             }
@@ -149,6 +151,12 @@ impl Room {
             Command::Distrust(number) => {
                 let forgotten = Roots::new(&self.desk.store).forget(number);
                 return forgotten.map_or_else(|trouble| trouble.0, |()| LATER);
+            }
+            Command::RotateKey => {
+                let Some(signer) = self.signer else { return "nothing is signed here" };
+                let done = signer.rotate(&self.desk.store, |bytes| self.node.fill_random(bytes));
+                return done
+                    .map_or_else(|trouble| trouble.0, |()| "ok; the key before stays published until the next one");
             }
             Command::Reboot => {
                 self.desk.reboot();

@@ -197,7 +197,7 @@ fn others_can_still_change_what_they_keep_when_all_roots_are_there() {
     for place in 0..crate::keyring::PRINCIPALS {
         store.save(Key::principal(place), &[place as u8; 112]).expect("there is room");
     }
-    for list in [Key::HOSTS, Key::ORIGINS, Key::WEBHOOKS, Key::WIFI] {
+    for list in [Key::HOSTS, Key::ORIGINS, Key::WEBHOOKS, Key::WIFI, Key::SIGNING, Key::SIGNED_BEFORE] {
         store.save(list, &[1; VALUE_MAX]).expect("there is room");
     }
     for n in 0..500_u32 {
