@@ -38,6 +38,7 @@ use crate::{
     wifi::NetworkChange,
 };
 
+mod calls;
 mod console;
 mod desk;
 mod guard;
@@ -182,6 +183,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         restart: Signal::new(),
         time_server: Signal::new(),
     });
+    let _reach = calls::recall(&desk.store);
     let mut door = Door::new(KNOWN.take(), LIMITS.allowance);
     let first = Keyring::new(&desk.store).recall(&mut door, |bytes| entropy.fill(bytes));
     if let Some(first) = &first {

@@ -205,12 +205,13 @@ impl<'s> Engine<'s> {
         None
     }
 
-    /// As [`Engine::find_push`], to show it.
+    /// As [`Engine::find_push`], to show it. Who calls it `default` has given it no name.
     ///
     /// # Errors
     /// If there is none.
     pub(crate) fn shown_push(&self, task: TaskKey, id: Option<Text<'_>>) -> Result<Cursor, Fault> {
-        let first = || self.next_push(task, Cursor::START).filter(|_| id.is_none());
+        let is_unnamed = id.is_none_or(|id| id.is("default"));
+        let first = || self.next_push(task, Cursor::START).filter(|_| is_unnamed);
         self.find_push(task, id).or_else(first).ok_or(NO_CONFIG)
     }
 

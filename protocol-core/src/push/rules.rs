@@ -78,18 +78,6 @@ impl Rules<'_> {
         self.check_place(Place::of(address), self.word(url))
     }
 
-    /// The same for a device that has this address itself, whatever range it is of.
-    ///
-    /// # Errors
-    /// Why not, in words that continue "the URL ...".
-    pub fn check_address_from(&self, url: &Url<'_>, address: IpAddr, own: IpAddr) -> Result<(), &'static str> {
-        self.check_address(url, address)?;
-        if address.to_canonical() == own.to_canonical() {
-            self.check_place(Place::Loopback, self.word(url))?;
-        }
-        Ok(())
-    }
-
     fn check_place(&self, place: Place, word: Word) -> Result<(), &'static str> {
         let (is_allowed, why) = match place {
             Place::Public => (true, ""),
@@ -421,22 +409,5 @@ mod tests {
             assert_eq!(check(hosts(&[host]), &url).is_ok(), is_allowed, "{host}");
             assert!(check(HTTP, &url).is_err(), "{host}");
         }
-    }
-
-    #[test]
-    fn the_devices_own_address_is_the_device_itself() {
-        let private = Rules { ranges: Ranges { private: true, ..Ranges::default() }, ..HTTP };
-        let from = |rules: Rules<'_>, address: &str, own: &str| {
-            let url = Url::parse("http://a.example/").unwrap();
-            rules.check_address_from(&url, address.parse().unwrap(), own.parse().unwrap())
-        };
-        assert_eq!(from(private, "192.168.0.7", "192.168.0.8"), Ok(()));
-        assert!(from(private, "192.168.0.7", "192.168.0.7").unwrap_err().contains("the device itself"));
-        assert!(from(private, "::ffff:192.168.0.7", "192.168.0.7").unwrap_err().contains("the device itself"));
-        assert!(from(HTTP, "1.1.1.1", "1.1.1.1").unwrap_err().contains("the device itself"));
-        assert!(from(HTTP, "192.168.0.7", "192.168.0.8").unwrap_err().contains("private"));
-        let loopback = Rules { ranges: Ranges { private: true, loopback: true, link_local: false }, ..HTTP };
-        assert_eq!(from(loopback, "192.168.0.7", "192.168.0.7"), Ok(()));
-        assert_eq!(from(hosts(&["a.example"]), "192.168.0.7", "192.168.0.7"), Ok(()));
     }
 }

@@ -65,7 +65,6 @@ fn check(url: &Url<'_>, named: Option<&str>) {
         for address in [[127, 0, 0, 1], [0, 0, 0, 0], [169, 254, 169, 254], [10, 0, 0, 1]].map(IpAddr::from) {
             let leads = rules.check_address(url, address).is_ok();
             assert!(!leads || rules.ranges.loopback || !rules.hosts.is_empty(), "{url} at {address}");
-            assert!(leads || rules.check_address_from(url, address, address).is_err());
         }
     }
 }
