@@ -316,7 +316,7 @@ mod tests {
         let all = Allowed { is_on: true, plain_http: true, ranges, hosts: Words::from_slice(&hosts).expect("4 fit") };
         assert_eq!(all.to_bytes().expect("it fits").len(), WEBHOOK_BYTES);
         let answer = all.answer("from the next restart on: ");
-        assert_eq!(answer.as_str(), format!("from the next restart on: {}", all.to_string()));
+        assert_eq!(answer.as_str(), format!("from the next restart on: {}", all));
     }
 
     #[test]
