@@ -13,6 +13,8 @@ use protocol_core::{
     time::{Millis, UnixMillis},
 };
 
+#[cfg(feature = "tls")]
+use super::tls;
 use super::{
     Answer, Ending, Failure, Network, Request, Unreachable, Unsecured,
     answer::Reader,
@@ -117,24 +119,52 @@ impl<N: Network> Client<'_, N> {
         body: &mut impl Source,
         answer: &mut [u8],
     ) -> Result<Answer, Failure> {
-        let mut line = Line::new(Stream::Plain(socket), rooms.pieces);
-        let sent = send(&mut line, request, body).await;
-        if let Err(failure) = sent
-            && !matches!(failure, Failure::Unreachable(_))
-        {
-            return Err(failure);
+        if !request.url.is_https {
+            let mut line = Line::new(Stream::Plain(socket), rooms.pieces);
+            return converse(&mut line, self.now, request, body, answer).await;
         }
-        match (sent, receive(&mut line, self.now, answer).await) {
-            (Ok(()), received) => received,
-            // Who says no may hang up before it has heard all.
-            (Err(_), Ok(answer)) if answer.status >= 300 => Ok(answer),
-            (Err(failure), _) => Err(failure),
+        #[cfg(not(feature = "tls"))]
+        return Err(Failure::Unsecured(Unsecured::LeftOut));
+        #[cfg(feature = "tls")]
+        {
+            let is_open = core::cell::Cell::new(false);
+            let room = rooms.received.len();
+            let mut tls = tls::begin(socket, &is_open, rooms.received, rooms.sent)?;
+            let Self { roots, now, fill_random, .. } = *self;
+            let trust = tls::Trust { host: request.url.host, roots, now, fill_random };
+            tls::open(&mut tls, &is_open, room, &trust).await?;
+            let mut line = Line::new(Stream::Tls(&mut tls), rooms.pieces);
+            let answer = converse(&mut line, now, request, body, answer).await?;
+            tls::close(tls).await;
+            Ok(answer)
         }
     }
 }
 
+/// Asks, and hears the answer.
+async fn converse<S: Read + Write>(
+    line: &mut Line<'_, '_, S>,
+    now: Option<UnixMillis>,
+    request: &Request<'_>,
+    body: &mut impl Source,
+    answer: &mut [u8],
+) -> Result<Answer, Failure> {
+    let sent = send(line, request, body).await;
+    if let Err(failure) = sent
+        && !matches!(failure, Failure::Unreachable(_))
+    {
+        return Err(failure);
+    }
+    match (sent, receive(line, now, answer).await) {
+        (Ok(()), received) => received,
+        // Who says no may hang up before it has heard all.
+        (Err(_), Ok(answer)) if answer.status >= 300 => Ok(answer),
+        (Err(failure), _) => Err(failure),
+    }
+}
+
 async fn send<S: Read + Write>(
-    line: &mut Line<'_, S>,
+    line: &mut Line<'_, '_, S>,
     request: &Request<'_>,
     body: &mut impl Source,
 ) -> Result<(), Failure> {
@@ -155,7 +185,7 @@ async fn send<S: Read + Write>(
 }
 
 async fn receive<S: Read + Write>(
-    line: &mut Line<'_, S>,
+    line: &mut Line<'_, '_, S>,
     now: Option<UnixMillis>,
     out: &mut [u8],
 ) -> Result<Answer, Failure> {

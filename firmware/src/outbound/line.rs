@@ -2,17 +2,28 @@
 
 use embedded_io_async::{Read, Write};
 
+#[cfg(feature = "tls")]
+use super::tls;
 use super::{Failure, Unreachable};
 
 /// A connection, in the clear or not.
-pub(super) enum Stream<'s, S: Read + Write> {
-    Plain(&'s mut S),
+pub(super) enum Stream<'l, 's, S: Read + Write> {
+    Plain(&'l mut S),
+    #[cfg(feature = "tls")]
+    Tls(&'l mut tls::Tls<'s, S>),
+    #[cfg(not(feature = "tls"))]
+    #[expect(dead_code, reason = "there is none, and its lifetime is")]
+    Never(core::convert::Infallible, core::marker::PhantomData<&'s S>),
 }
 
-impl<S: Read + Write> Stream<'_, S> {
+impl<S: Read + Write> Stream<'_, '_, S> {
     async fn write(&mut self, bytes: &[u8]) -> Result<usize, Failure> {
         match self {
             Self::Plain(socket) => socket.write(bytes).await.map_err(|_| Unreachable::Lost.into()),
+            #[cfg(feature = "tls")]
+            Self::Tls(tls) => tls.write(bytes).await.map_err(tls::explain),
+            #[cfg(not(feature = "tls"))]
+            Self::Never(never, _) => match *never {},
         }
     }
 
@@ -21,6 +32,10 @@ impl<S: Read + Write> Stream<'_, S> {
         match self {
             // embassy-net's flush waits for an acknowledgement, and nothing is held back.
             Self::Plain(_) => Ok(()),
+            #[cfg(feature = "tls")]
+            Self::Tls(tls) => tls.flush().await.map_err(tls::explain),
+            #[cfg(not(feature = "tls"))]
+            Self::Never(never, _) => match *never {},
         }
     }
 
@@ -28,19 +43,27 @@ impl<S: Read + Write> Stream<'_, S> {
     pub(super) async fn read(&mut self, out: &mut [u8]) -> Result<usize, Failure> {
         match self {
             Self::Plain(socket) => socket.read(out).await.map_err(|_| Unreachable::Lost.into()),
+            #[cfg(feature = "tls")]
+            Self::Tls(tls) => match tls.read(out).await {
+                // It said so; else it was cut off.
+                Err(embedded_tls::TlsError::ConnectionClosed) => Ok(0),
+                read => read.map_err(tls::explain),
+            },
+            #[cfg(not(feature = "tls"))]
+            Self::Never(never, _) => match *never {},
         }
     }
 }
 
 /// The way there and back.
-pub(super) struct Line<'r, S: Read + Write> {
-    stream: Stream<'r, S>,
+pub(super) struct Line<'r, 's, S: Read + Write> {
+    stream: Stream<'r, 's, S>,
     room: &'r mut [u8],
     used: usize,
 }
 
-impl<'r, S: Read + Write> Line<'r, S> {
-    pub(super) fn new(stream: Stream<'r, S>, room: &'r mut [u8]) -> Self {
+impl<'r, 's, S: Read + Write> Line<'r, 's, S> {
+    pub(super) fn new(stream: Stream<'r, 's, S>, room: &'r mut [u8]) -> Self {
         Self { stream, room, used: 0 }
     }
 

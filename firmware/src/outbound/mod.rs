@@ -18,6 +18,8 @@ mod network;
 mod request;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "tls")]
+mod tls;
 
 pub use self::{
     answer::Answer,

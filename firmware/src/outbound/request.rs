@@ -57,7 +57,7 @@ impl Request<'_> {
     }
 
     /// Writes the head.
-    pub(super) async fn write_head<S: Read + Write>(&self, line: &mut Line<'_, S>) -> Result<(), Failure> {
+    pub(super) async fn write_head<S: Read + Write>(&self, line: &mut Line<'_, '_, S>) -> Result<(), Failure> {
         let Url { is_https, host, port, target } = *self.url;
         let method = if self.content.is_some() { "POST " } else { "GET " };
         let root = if target.starts_with('/') { "" } else { "/" };
