@@ -259,7 +259,10 @@ fn it_says_who_gets_in_and_how_and_never_a_token() {
 #[test]
 fn it_says_whom_it_may_call() {
     for (flags, words) in [
-        (&[][..], "by https and http to public, loopback addresses; no https without --trust; http and loopback because only"),
+        (
+            &[][..],
+            "by https and http to public, loopback addresses; no https without --trust; http and loopback because only",
+        ),
         (&["--webhooks", "none"], "by https to public addresses; no https without --trust"),
         (&["--webhooks", "http,private", "--webhook-host", "hooks.lan"], "private addresses, and only to: hooks.lan"),
         (&["--no-push"], "no push notifications"),
