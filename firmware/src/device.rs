@@ -32,11 +32,13 @@ use crate::{
     keyring::{First, Keyring, PRINCIPALS},
     naming::{LIST_BYTES, List, Words},
     reset::Reason,
+    signing::{Made, Recalled, Signer},
     status::{Connection, Facts},
     store::Store,
     wifi::NetworkChange,
 };
 
+mod calls;
 mod console;
 mod desk;
 mod guard;
@@ -145,6 +147,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     static FACTS: StaticCell<Facts> = StaticCell::new();
     static GUARD: StaticCell<Guard> = StaticCell::new();
     static AGENT: StaticCell<Sensing> = StaticCell::new();
+    static SIGNER: StaticCell<Signer> = StaticCell::new();
     static APP: StaticCell<App<'static, 'static>> = StaticCell::new();
     static SHELF: StaticCell<Shelf> = StaticCell::new();
     static BODIES: StaticCell<Bodies<'static>> = StaticCell::new();
@@ -180,11 +183,22 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         restart: Signal::new(),
         time_server: Signal::new(),
     });
+    let _reach = calls::recall(&desk.store);
     let mut door = Door::new(KNOWN.take(), LIMITS.allowance);
     let first = Keyring::new(&desk.store).recall(&mut door, |bytes| entropy.fill(bytes));
     if let Some(first) = &first {
         tell_first(first);
     }
+    let signer = match Signer::recall(&desk.store, None, |bytes| entropy.fill(bytes)) {
+        Ok(Recalled { signer, made }) => {
+            tell_key(made);
+            Some(&*SIGNER.init(signer))
+        }
+        Err(trouble) => {
+            defmt::warn!("nothing is signed: {=str}", trouble.0);
+            None
+        }
+    };
     let identity = Identity { profile: sensor::PROFILE, url: None, served: Served::ALL };
     let node = NODE.init_with(|| Node::new(Engine::new(MEMORY.take(), entropy), door, UPTIME.take(), identity));
     let agent = AGENT.init_with(|| SensorNode::new(desk));
@@ -192,7 +206,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     let bodies = BODIES.init_with(|| Bodies::new(shelf));
     let [hosts, origins] = LISTS.take();
     let site = SITE.init(Site {
-        service: APP.init_with(|| App::new(node, facts)),
+        service: APP.init_with(|| App::new(node, facts, signer)),
         bodies,
         crowd: CROWD.init(Crowd::new(PLACES.take())),
         limits: &LIMITS,
@@ -213,6 +227,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         node,
         facts,
         desk,
+        signer,
         #[cfg(feature = "emulated")]
         guard,
     };
@@ -255,6 +270,20 @@ fn tell_first(First { token, kept }: &First) {
     defmt::warn!("nobody was known here: this is the token of owner, shown this once: {=str}", token.as_str());
     if let Err(trouble) = kept {
         defmt::error!("the token is not kept, and the next start makes another one: {=str}", trouble.0);
+    }
+}
+
+/// Says what became of the key with which notifications are signed, where it is not the one from before.
+fn tell_key(made: Option<Made>) {
+    match made {
+        Some(Made { was_damaged: true, .. }) => {
+            defmt::warn!("the signing key that was kept is none: there is a new one, and receivers have to fetch it");
+        }
+        Some(Made { was_damaged: false, .. }) => defmt::info!("a signing key was made"),
+        None => {}
+    }
+    if let Some(Made { kept: Err(trouble), .. }) = made {
+        defmt::error!("the signing key is not kept, and the next start makes another one: {=str}", trouble.0);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The command line.
 
 use core::{fmt, net::IpAddr, str::FromStr};
+use std::path::PathBuf;
 
 use firmware::http::Names;
 use protocol_core::{Served, door::TOKEN_MIN};
@@ -31,6 +32,8 @@ host-sim [OPTIONS]
                            it: better in a file
   --token-file FILE        the same, one in a line, read again on SIGHUP; lines that begin with # are comments
   --open                   everybody gets in, without a token, too
+  --store FILE             keeps what a device keeps in its flash, such as its signing key; without it a new key is made at
+                           every start. SIGUSR1 changes the key
   --name HOST              a name it goes by, beside its addresses and localhost; may be said again
   --allow-origin URL       a web site whose pages may ask, e.g. https://panel.example; may be said again
   --help                   this
@@ -68,6 +71,8 @@ pub struct Args {
     pub(crate) fault: Option<Fault>,
     /// Who gets in.
     pub(crate) keys: Keys,
+    /// Where that is kept which outlives a restart.
+    pub(crate) store: Option<PathBuf>,
     /// Names it goes by, in lower case.
     pub(crate) names: Vec<String>,
     /// Web sites whose pages may ask, as browsers name them.
@@ -167,6 +172,7 @@ impl Default for Args {
             dialects: ("1.0,0.3,0.1".into(), Served::ALL),
             fault: None,
             keys: Keys::default(),
+            store: None,
             names: Vec::new(),
             origins: Vec::new(),
         }
@@ -174,7 +180,7 @@ impl Default for Args {
 }
 
 /// The options that have a value: their names and what they take.
-const OPTIONS: [(&str, &str); 12] = [
+const OPTIONS: [(&str, &str); 13] = [
     ("--port", "a number from 0 to 65535"),
     ("--bind", "an IP address such as 127.0.0.1 or ::1"),
     ("--url", "a URL that begins with http:// or https://"),
@@ -185,6 +191,7 @@ const OPTIONS: [(&str, &str); 12] = [
     ("--fault", "SENSOR:after=N with a sensor of temperature, humidity and pressure"),
     ("--token", "NAME:CLASSES:TOKEN"),
     ("--token-file", "the name of a file, with one colon at most"),
+    ("--store", "the name of a file, with one colon at most"),
     ("--name", "a host name such as mote.local, without a port"),
     ("--allow-origin", "http:// or https:// and a host, with a port if it has one"),
 ];
@@ -271,8 +278,9 @@ impl Args {
                 self.fault = Some(Fault { sensor, after: number(after)? });
             }
             // The name of a file is told when it cannot be read.
-            "--token-file" if value.is_empty() || is_like_a_grant(value) => return None,
+            "--token-file" | "--store" if value.is_empty() || is_like_a_grant(value) => return None,
             "--token-file" => self.keys.file = Some(value.into()),
+            "--store" => self.store = Some(value.into()),
             "--name" => self.names.push(host(value)?),
             "--allow-origin" => self.origins.push(origin(value)?),
             _ => return None,
@@ -332,14 +340,16 @@ mod tests {
 
     #[test]
     fn values_stand_behind_a_space_or_an_equals_sign() {
-        let spaced =
-            run("--port 0 --bind ::1 --url https://a.example/x?y=z --agent conformance --seed 7 --preset pico \
-                          --dialects 1.0,0.3 --fault humidity:after=10 --token-file my.tokens --name Mote.local \
-                          --allow-origin https://Panel.example:8443/ --token anna:read:annas-secret-token");
-        let glued =
-            run("--port=0 --bind=::1 --url=https://a.example/x?y=z --agent=conformance --seed=7 --preset=pico \
-                         --dialects=1.0,0.3 --fault=humidity:after=10 --token-file=my.tokens --name=mote.local \
-                         --allow-origin=https://panel.example:8443 --token=anna:read:annas-secret-token");
+        let spaced = run(
+            "--port 0 --bind ::1 --url https://a.example/x?y=z --agent conformance --seed 7 --preset pico \
+                          --dialects 1.0,0.3 --fault humidity:after=10 --token-file my.tokens --store my.flash --name Mote.local \
+                          --allow-origin https://Panel.example:8443/ --token anna:read:annas-secret-token",
+        );
+        let glued = run(
+            "--port=0 --bind=::1 --url=https://a.example/x?y=z --agent=conformance --seed=7 --preset=pico \
+                         --dialects=1.0,0.3 --fault=humidity:after=10 --token-file=my.tokens --store=my.flash --name=mote.local \
+                         --allow-origin=https://panel.example:8443 --token=anna:read:annas-secret-token",
+        );
         assert_eq!(spaced, glued);
         assert_eq!(
             spaced,
@@ -357,6 +367,7 @@ mod tests {
                     file: Some("my.tokens".into()),
                     ..Keys::default()
                 },
+                store: Some("my.flash".into()),
                 names: vec!["mote.local".into()],
                 origins: vec!["https://panel.example:8443".into()],
             }
@@ -407,6 +418,7 @@ mod tests {
             "--url http://a\"b",
             "--dialects=",
             "--token-file=",
+            "--store=",
             "--name=",
             "--name [mote]",
             "--allow-origin panel.example",
@@ -445,6 +457,7 @@ mod tests {
             "--name=anna:read:secret",
             "--allow-origin anna:read:secret-token-of-anna",
             "--token-file anna:read:secret-token-of-anna",
+            "--store anna:read:secret-token-of-anna",
             "--port secret-token-of-anna",
         ] {
             let bad = parse(line).expect_err(line);

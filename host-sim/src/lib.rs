@@ -4,8 +4,11 @@ mod args;
 mod board;
 mod keys;
 pub mod net;
+mod outbound;
+mod post;
 mod random;
 mod sim;
+mod store;
 mod welcome;
 
 pub use self::{

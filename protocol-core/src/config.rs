@@ -18,3 +18,9 @@ pub const HOST_MAX: usize = 128;
 
 /// A stream that has nothing to say sends a comment this often: clients with a read timeout of 5 s stay connected.
 pub const KEEPALIVE: crate::time::Millis = crate::time::Millis(3_500);
+
+/// Longest URL of a webhook in bytes. It is kept with the task that it belongs to.
+pub const URL_MAX: usize = 256;
+
+/// Longest token, scheme or credentials of a webhook in bytes: what a sender has at hand while it calls.
+pub const SECRET_MAX: usize = 512;

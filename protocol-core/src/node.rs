@@ -9,10 +9,11 @@ use core::{
 use crate::{
     dialect::{self, Choice, Dialect, Method, Served},
     door::{Address, Caller, Classes, Credential, Door, Turned},
-    encode::Encoder,
+    encode::{Encoder, Op, Ops},
     engine::{self, Cursor, Engine, Page, Sender, Shown, TaskKey},
-    json::Json,
+    json::{Json, Text},
     model::{Access, Call, Fault, FaultKind, History, Profile, Respond, SendCall},
+    push::{Delivery, PushCounts},
     reply::{Opening, Place, Reply, Until},
     rpc::{self, Envelope},
     time::{Clock, HttpDate, Millis, UnixMillis},
@@ -176,6 +177,25 @@ impl<'s> Node<'s> {
         }
     }
 
+    /// Waits for a push notification that is due. Senders have numbers from 0 on.
+    ///
+    /// # Cancellation
+    /// Nothing is lost; call it again.
+    pub async fn next_delivery(&self, sender: usize) -> Delivery<'_, 's> {
+        let next = poll_fn(|cx| match self.engine().poll_delivery(self.now(), sender, cx.waker()) {
+            Some(errand) => Poll::Ready(errand),
+            None => Poll::Pending,
+        });
+        let (place, stamp, errand) = next.await;
+        Delivery::new(self, place, stamp, errand)
+    }
+
+    /// What became of push notifications; nothing where there are none.
+    pub fn push_counts(&self) -> Option<PushCounts> {
+        let engine = self.engine();
+        engine.has_push().then(|| engine.push_counts())
+    }
+
     /// Answers a JSON-RPC request.
     pub fn call(&self, inbound: &Inbound<'_>) -> Reply<'_, 's> {
         let Understood { id, dialect, request } = self.understand(inbound);
@@ -292,7 +312,37 @@ impl<'s> Node<'s> {
                 let seen = inbound.last_event_id.and_then(|seen| seen.trim_ascii().parse().ok());
                 self.subscribe(dialect, key, seen, history)
             }
-            Call::PushConfig => Err(Fault::new(FaultKind::PushNotSupported)),
+            Call::SetPush { task, config } => {
+                let mut engine = self.engine();
+                let key = push_task(&engine, caller, task)?;
+                engine.check_push(caller.owner, Some(key), &config)?;
+                let from = engine.snapshot(key).upto;
+                let config = engine.handle_push(self.now(), key, dialect.task_manners(), &config, from)?;
+                let snapshot = engine.snapshot(key);
+                Ok(Opening::document(Encoder::webhook(rpc::RESULT, dialect.shapes.push, snapshot, config)))
+            }
+            Call::GetPush { task, id } => {
+                let engine = self.engine();
+                let key = push_task(&engine, caller, task)?;
+                let config = engine.shown_push(key, id)?;
+                let snapshot = engine.snapshot(key);
+                Ok(Opening::document(Encoder::webhook(rpc::RESULT, dialect.shapes.push, snapshot, config)))
+            }
+            Call::ListPush { task } => {
+                let engine = self.engine();
+                let key = push_task(&engine, caller, task)?;
+                let snapshot = engine.snapshot(key);
+                Ok(Opening::document(Encoder::webhook(rpc::RESULT, dialect.shapes.pushes, snapshot, Cursor::START)))
+            }
+            Call::DeletePush { task, id } => {
+                let mut engine = self.engine();
+                let key = push_task(&engine, caller, task)?;
+                // One that is not there is as good as deleted.
+                if let Some(config) = engine.find_push(key, Some(id)) {
+                    engine.delete_push(key, config);
+                }
+                Ok(Opening::document(Encoder::plain(rpc::RESULT, NULL)))
+            }
             Call::ExtendedCard if self.door().is_open() => Err(Fault::new(FaultKind::ExtendedCardNotConfigured)),
             Call::ExtendedCard => {
                 let host = inbound.host.unwrap_or("localhost");
@@ -400,6 +450,15 @@ struct Understood<'b> {
     request: Result<(Method, Envelope<'b>), Fault>,
 }
 
+/// The task that somebody is to be notified of.
+fn push_task(engine: &Engine<'_>, caller: Caller, id: Text<'_>) -> Result<TaskKey, Fault> {
+    if !engine.has_push() {
+        return Err(Fault::new(FaultKind::PushNotSupported));
+    }
+    engine.find(caller.owner, id).ok_or(NO_TASK)
+}
+
+const NULL: Ops = &[Op::Lit("null")];
 const NO_TASK: Fault = Fault::new(FaultKind::TaskNotFound);
 const STRANGER: Fault = Fault::because(FaultKind::Unauthenticated, "send a token, the card says how");
 const MAY_NOT_READ: Fault = Fault::because(FaultKind::Forbidden, "this needs the access class read");

@@ -10,7 +10,7 @@ use crate::{
     dialect::{CARD, Dialect},
     door::Classes,
     encode::{Encoder, Ops, Scene},
-    engine::{Cursor, Engine, ReaderKey, Sent, Snapshot, TaskKey},
+    engine::{Cursor, Engine, Event, Follower, ReaderKey, Sent, Snapshot, TaskKey, What},
     json::Json,
     log::{Kind, Stamp},
     model::{Fault, FaultKind, History},
@@ -78,15 +78,10 @@ enum Stage {
 
 #[derive(Clone, Copy)]
 struct Stream {
-    key: TaskKey,
-    cursor: Cursor,
+    follower: Follower,
     begun: Stamp,
     history: History,
     snapshot_due: bool,
-    /// Chunks were dropped before they could be sent.
-    missed: bool,
-    /// The artifact and the ordinal of the chunk that would go on where the last one that was sent ends.
-    next_chunk: Option<(u16, u32)>,
 }
 
 /// How an answer begins.
@@ -123,7 +118,7 @@ impl<'n, 's> Opening<'n, 's> {
         history: History,
         snapshot_due: bool,
     ) -> Self {
-        let stream = Stream { key, cursor, begun, history, snapshot_due, missed: false, next_chunk: None };
+        let stream = Stream { follower: Follower::new(key, cursor), begun, history, snapshot_due };
         Self { stage: Stage::Between(stream), reader: Some(reader), is_stream: true }
     }
 }
@@ -311,57 +306,42 @@ impl<'n, 's> Reply<'n, 's> {
 
     /// The next event of a stream, if there is one.
     fn next_event(&mut self, engine: &Engine<'_>, mut stream: Stream) -> Option<Stage> {
-        let Some(slot) = engine.slot(stream.key) else { return Some(self.gone(rpc::ERROR_EVENT)) };
+        let key = stream.follower.key;
+        if engine.slot(key).is_none() {
+            return Some(self.gone(rpc::ERROR_EVENT));
+        }
         let shapes = &self.dialect.shapes;
-        if engine.is_tentative(stream.key) {
+        if engine.is_tentative(key) {
             return None;
         }
-        if let Some(reply) = find_reply(engine, stream.key, stream.begun) {
-            return Some(Stage::Event(Encoder::event(rpc::RESULT_EVENT, shapes.reply_event, stream.key, reply), None));
+        if let Some(reply) = find_reply(engine, key, stream.begun) {
+            return Some(Stage::Event(Encoder::event(rpc::RESULT_EVENT, shapes.reply_event, key, reply), None));
         }
-        if stream.snapshot_due && engine.status(Snapshot { key: stream.key, upto: stream.begun }).is_none() {
+        if stream.snapshot_due && engine.status(Snapshot { key, upto: stream.begun }).is_none() {
             // The beginning is gone before it could be shown: the stream begins now.
-            stream.begun = engine.snapshot(stream.key).upto;
-            stream.cursor = Cursor::behind(stream.begun);
+            stream.begun = engine.snapshot(key).upto;
+            stream.follower.cursor = Cursor::behind(stream.begun);
         }
-        let begun = Snapshot { key: stream.key, upto: stream.begun };
+        let begun = Snapshot { key, upto: stream.begun };
         if stream.snapshot_due {
             stream.snapshot_due = false;
             // A task that has ended is shown with its end, which is what closes a stream.
             if let Some((end, ..)) = engine.status(begun).filter(|(_, state, _)| state.is_terminal()) {
-                stream.cursor = Cursor::behind(end.stamp.saturating_sub(1));
+                stream.follower.cursor = Cursor::behind(end.stamp.saturating_sub(1));
             }
             let encoder =
                 Encoder::task(rpc::RESULT_EVENT, shapes.snapshot.unwrap_or(shapes.task), begun, stream.history);
             return Some(Stage::Event(encoder, Some(stream)));
         }
-        loop {
-            stream.missed |= engine.missed_chunks(stream.key, stream.cursor.stamp);
-            let now = engine.snapshot(stream.key);
-            let (cursor, header) = engine.after(now, stream.cursor)?;
-            stream.cursor = cursor;
-            let mut replaces = false;
-            let (shape, is_final): (Ops, bool) = match header.kind() {
-                Kind::Message | Kind::Reply => continue,
-                Kind::Chunk { artifact, ordinal, .. } => {
-                    // What came before it is gone, and perhaps was never sent.
-                    replaces = stream.missed
-                        && stream.next_chunk != Some((artifact, ordinal))
-                        && !engine.seen_before(now, artifact, cursor.stamp);
-                    stream.next_chunk = Some((artifact, ordinal.wrapping_add(1)));
-                    (shapes.artifact_event, false)
-                }
-                Kind::Status(state) => {
-                    // An end or a question ends the stream; but not one that is past: an earlier turn's that is told
-                    // again, one that was answered meanwhile, the end of a task that was opened again.
-                    (shapes.status_event, state.is_settled() && cursor.stamp == slot.status_stamp)
-                }
-            };
-            let mut encoder = Encoder::event(rpc::RESULT_EVENT, shape, stream.key, cursor);
-            encoder.set_final(is_final);
-            encoder.set_replaces(replaces);
-            return Some(Stage::Event(encoder, (!is_final).then_some(stream)));
-        }
+        let Event { record, what } = stream.follower.next(engine, engine.snapshot(key).upto)?;
+        let (shape, is_final, replaces) = match what {
+            What::Status { ends } => (shapes.status_event, ends, false),
+            What::Chunk { replaces, .. } => (shapes.artifact_event, false, replaces),
+        };
+        let mut encoder = Encoder::event(rpc::RESULT_EVENT, shape, key, record);
+        encoder.set_final(is_final);
+        encoder.set_replaces(replaces);
+        Some(Stage::Event(encoder, (!is_final).then_some(stream)))
     }
 
     /// The task was evicted under us.

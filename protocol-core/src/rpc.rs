@@ -95,6 +95,9 @@ pub(crate) fn id_of(id: Option<Json<'_>>) -> RpcId {
 pub(crate) const RESULT: Ops =
     &[Member("{\"jsonrpc\":\"2.0\",\"id\":", Field::RpcId), Lit(",\"result\":"), Body, Lit("}")];
 
+/// A document without an envelope.
+pub(crate) const BARE: Ops = &[Body];
+
 /// An error. Its body is the dialect's `data`.
 pub(crate) const ERROR: Ops = &[
     Member("{\"jsonrpc\":\"2.0\",\"id\":", Field::RpcId),

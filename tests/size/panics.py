@@ -42,6 +42,7 @@ EXPLAINED = [
 LIBRARIES = [
     ("<core_alone::", "the agent of that image, polled behind its end"),
     ("<heapless::vec::VecInner", "adds lengths of which it has just checked that they fit"),
+    ("<core::net::ip_addr::Ipv6Addr as core::str::", "copies the groups that it has just counted"),
     ("<core::str::pattern::CharSearcher", "looks at the bytes of the one character it looks for"),
 ]
 ONLY_CORE = "core-alone"

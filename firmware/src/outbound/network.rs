@@ -18,6 +18,11 @@ pub trait Network {
     where
         Self: 'n;
 
+    /// Waits until there is a network.
+    fn ready(&self) -> impl Future<Output = ()> {
+        async {}
+    }
+
     /// Asks for the addresses of a name.
     ///
     /// # Errors

@@ -60,7 +60,7 @@ struct Fake {
 impl Fake {
     fn new(script: &[Act]) -> Self {
         let script = RefCell::new(script.iter().cloned().collect());
-        let names = RefCell::new([std::vec!["192.0.2.1".parse().unwrap()]].into());
+        let names = RefCell::new([std::vec!["9.9.9.1".parse().unwrap()]].into());
         Self { script, names, grain: usize::MAX, ..Self::default() }
     }
 
@@ -275,7 +275,7 @@ fn a_request_says_what_it_has_to_and_no_more() {
     );
     assert_eq!(*fake.endings.borrow(), [Ending::Done]);
     assert_eq!(*fake.asked.borrow(), ["hook.example"]);
-    assert_eq!(*fake.connected.borrow(), ["192.0.2.1:8080".parse().unwrap()]);
+    assert_eq!(*fake.connected.borrow(), ["9.9.9.1:8080".parse().unwrap()]);
 }
 
 #[test]
@@ -291,13 +291,15 @@ fn a_challenge_joins_the_query_that_is_there() {
     }
 }
 
+const ITSELF: &str = "leads to the device itself: the owner of the device can allow loopback or name the host";
+
 #[test]
 fn every_address_of_a_name_is_checked_and_the_one_that_was_checked_is_called() {
-    let [public, other, local]: [IpAddr; 3] = ["192.0.2.1", "192.0.2.2", "127.0.0.1"].map(|ip| ip.parse().unwrap());
+    let [public, other, local]: [IpAddr; 3] = ["9.9.9.1", "9.9.9.2", "127.0.0.1"].map(|ip| ip.parse().unwrap());
     // One bad address among good ones, whichever is first; also dressed as one of IPv6.
     for addresses in [[public, local], [local, public], [public, "::ffff:127.0.0.1".parse().unwrap()]] {
         let fake = Fake { names: RefCell::new([addresses.to_vec()].into()), ..Fake::new(&[]) };
-        assert_eq!(GET.call(&fake).unwrap_err(), Failure::Refused("leads to the device itself"));
+        assert_eq!(GET.call(&fake).unwrap_err(), Failure::Refused(ITSELF));
         assert!(fake.connected.borrow().is_empty());
     }
     // The device's own address, and it is not loopback.
@@ -320,12 +322,12 @@ fn every_address_of_a_name_is_checked_and_the_one_that_was_checked_is_called() {
 #[test]
 fn an_address_is_no_name_to_ask_for() {
     let fake = Fake::new(&[Act::Say(OK.into())]);
-    Asks { url: "http://192.0.2.7:81/", ..GET }.call(&fake).unwrap();
+    Asks { url: "http://9.9.9.7:8081/", ..GET }.call(&fake).unwrap();
     assert!(fake.asked.borrow().is_empty());
-    assert_eq!(*fake.connected.borrow(), ["192.0.2.7:81".parse().unwrap()]);
+    assert_eq!(*fake.connected.borrow(), ["9.9.9.7:8081".parse().unwrap()]);
     let fake = Fake::new(&[]);
     let refused = Asks { url: "http://127.0.0.1/", ..GET }.call(&fake);
-    assert_eq!(refused.unwrap_err(), Failure::Refused("leads to the device itself"));
+    assert_eq!(refused.unwrap_err(), Failure::Refused(ITSELF));
     assert!(fake.connected.borrow().is_empty());
 }
 

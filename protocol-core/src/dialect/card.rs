@@ -30,7 +30,9 @@ pub(crate) const CARD: Ops = &[
     If(F::Wants(v0_3::NUMBER), OLDER),
     // The oldest clients need the address only; what the younger ones need besides does them no harm.
     Unless(F::Wants(v0_3::NUMBER), &[If(F::Wants(v0_1::NUMBER), &[Member(",\"url\":", F::Url)])]),
-    Lit(",\"capabilities\":{\"streaming\":true,\"pushNotifications\":false"),
+    Lit(",\"capabilities\":{\"streaming\":true,\"pushNotifications\":"),
+    If(F::Pushes, &[Lit("true")]),
+    Unless(F::Pushes, &[Lit("false")]),
     If(
         F::Wants(v1_0::NUMBER),
         &[Lit(",\"extendedAgentCard\":"), If(F::Guarded, &[Lit("true")]), Unless(F::Guarded, &[Lit("false")])],

@@ -2,7 +2,7 @@
 
 use crate::encode::{
     Field as F, List,
-    Op::{self, Each, If, Lit, Member, Own, Put, Status},
+    Op::{self, Each, If, Lit, Member, Own, Put, Status, Unless},
     Ops,
 };
 
@@ -101,3 +101,19 @@ pub(super) const DATA_OBJECT: Op =
 
 /// The end of a part.
 pub(super) const PART_REST: Op = Op::Nest(&[Member(",\"metadata\":", F::PartMetadata), Lit("}")]);
+
+/// A push notification configuration behind its id, in the versions that have it in an object of its own.
+pub(super) const PUSH_REST: Op = Op::Nest(&[
+    Member(",\"url\":", F::PushUrl),
+    Member(",\"token\":", F::PushToken),
+    If(
+        F::PushScheme,
+        &[
+            Member(",\"authentication\":{\"schemes\":[", F::PushScheme),
+            Member("],\"credentials\":", F::PushCredentials),
+            Unless(F::PushCredentials, &[Lit("]")]),
+            Lit("}"),
+        ],
+    ),
+    Lit("}}"),
+]);

@@ -59,6 +59,7 @@ impl Dialect {
             dialect: self.number,
             reopens: self.manners.reopens,
             knows_replies: self.manners.knows_replies,
+            challenges: self.manners.challenges,
         }
     }
 }
@@ -87,6 +88,12 @@ pub(crate) struct Manners {
     pub(crate) shows_ended: bool,
     /// How much history is shown to those who don't say.
     pub(crate) history: History,
+    /// Clients know that a webhook may be asked whether it is meant.
+    pub(crate) challenges: bool,
+    /// A notification is the whole task as it is behind the event, not the event.
+    pub(crate) pushes_task: bool,
+    /// The media type of a notification.
+    pub(crate) push_type: &'static str,
 }
 
 /// What its documents look like.
@@ -96,6 +103,9 @@ pub(crate) struct Shapes {
     pub(crate) replied: Ops,
     pub(crate) task: Ops,
     pub(crate) list: Ops,
+    /// The answers about who is notified: one configuration, all of a task.
+    pub(crate) push: Ops,
+    pub(crate) pushes: Ops,
     /// The first event of a stream. Without one the stream begins with the first record.
     pub(crate) snapshot: Option<Ops>,
     pub(crate) status_event: Ops,
@@ -118,7 +128,10 @@ pub(crate) enum Method {
     List,
     Cancel,
     Subscribe,
-    PushConfig,
+    SetPush,
+    GetPush,
+    ListPush,
+    DeletePush,
     ExtendedCard,
 }
 

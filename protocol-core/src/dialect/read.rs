@@ -2,7 +2,7 @@
 
 use crate::{
     json::{Json, Kind, Text},
-    model::{Content, Fault, FaultKind, History, Message, Part, Parts, Respond, SendCall, TaskName},
+    model::{Content, Fault, History, Message, Part, Parts, PushConfig, PushFields, Respond, SendCall, TaskName},
 };
 
 /// Picks members out of an object. `null` counts as missing, unknown members are passed over, a name that comes twice
@@ -107,12 +107,41 @@ pub(super) fn history(value: Option<Json<'_>>, unset: History) -> Result<History
     }
 }
 
-/// Push notifications are not there yet, so a request that counts on them is refused rather than half served.
-pub(super) fn no_push(config: Option<Json<'_>>, field: &'static str) -> Result<(), Fault> {
-    match config {
-        Some(_) => Err(Fault { field, ..Fault::new(FaultKind::PushNotSupported) }),
-        None => Ok(()),
-    }
+/// The names of the members of a push notification configuration that stands in the given place.
+macro_rules! push_fields {
+    ($all:literal, $within:literal) => {
+        PushFields {
+            all: $all,
+            id: concat!($within, "id"),
+            url: concat!($within, "url"),
+            token: concat!($within, "token"),
+            scheme: concat!($within, "authentication.scheme"),
+            credentials: concat!($within, "authentication.credentials"),
+        }
+    };
+}
+pub(super) use push_fields;
+
+/// Whom to notify. Older versions list schemes, of which the first is used; one of the documents this was made from
+/// writes a single one.
+pub(super) fn push_config<'a>(value: Json<'a>, fields: &'static PushFields) -> Result<PushConfig<'a>, Fault> {
+    let [id, url, token, authentication] = members(value, ["id", "url", "token", "authentication"], fields.all)?;
+    let [scheme, schemes, credentials] = match authentication {
+        None => [None; 3],
+        Some(authentication) => members(authentication, ["scheme", "schemes", "credentials"], fields.all)?,
+    };
+    let first = match schemes {
+        Some(list) if list.kind() == Kind::Array => list.items().next(),
+        other => other,
+    };
+    Ok(PushConfig {
+        id: name(id, fields.id)?,
+        url: required(name(url, fields.url)?, fields.url)?,
+        token: name(token, fields.token)?,
+        scheme: name(scheme.or(first), fields.scheme)?,
+        credentials: name(credentials, fields.credentials)?,
+        fields,
+    })
 }
 
 /// A message that has parts in the shape of `decode`.
@@ -169,7 +198,7 @@ pub(super) struct Sending {
     pub(super) unset: Respond,
     pub(super) no: Respond,
     pub(super) yes: Respond,
-    pub(super) push: (&'static str, &'static str),
+    pub(super) push: (&'static str, &'static PushFields),
 }
 
 /// Reads a message and its configuration, to be answered as a stream or as the configuration says.
@@ -185,7 +214,6 @@ pub(super) fn send<'a>(params: Json<'a>, stream: Option<Respond>, words: &Sendin
             members(configuration, names, "configuration")?
         }
     };
-    no_push(push, words.push.1)?;
     let unary = match boolean(wait, words.wait.1)? {
         None => words.unset,
         Some(false) => words.no,
@@ -199,6 +227,7 @@ pub(super) fn send<'a>(params: Json<'a>, stream: Option<Respond>, words: &Sendin
         respond: stream.unwrap_or(unary),
         history: history(length, History::All)?,
         output_modes: strings(modes, "configuration.acceptedOutputModes")?,
+        push: push.map(|config| push_config(config, words.push.1)).transpose()?,
     })
 }
 

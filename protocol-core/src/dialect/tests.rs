@@ -63,8 +63,7 @@ fn tables_are_where_their_numbers_say() {
     for (number, dialect) in DIALECTS.into_iter().enumerate() {
         assert_eq!(usize::from(dialect.number), number);
         assert!(!has_twice(dialect));
-        for method in [Method::Send, Method::Stream, Method::Get, Method::Cancel, Method::Subscribe, Method::PushConfig]
-        {
+        for method in [Method::Send, Method::Stream, Method::Get, Method::Cancel, Method::Subscribe, Method::SetPush] {
             assert!(dialect.methods.iter().any(|(_, known)| *known == method), "{} lacks {method:?}", dialect.name());
         }
     }

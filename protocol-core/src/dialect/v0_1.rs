@@ -2,8 +2,8 @@
 
 use super::{
     Dialect, Manners, Method, Said, Shapes,
-    common::{CHUNK, CHUNK_FLAGS, DATA_OBJECT, FILE_REST, FINAL, LOWER_ROLES, PART_REST, STATUS, TASK_REST},
-    read::{history, members, message, name, no_push, object, required, strings, tagged_part},
+    common::{CHUNK, CHUNK_FLAGS, DATA_OBJECT, FILE_REST, FINAL, LOWER_ROLES, PART_REST, PUSH_REST, STATUS, TASK_REST},
+    read::{history, members, message, name, object, push_config, push_fields, required, strings, tagged_part},
 };
 use crate::{
     encode::{
@@ -12,7 +12,7 @@ use crate::{
         Ops,
     },
     json::Json,
-    model::{Call, Fault, History, Respond, SendCall, TaskName},
+    model::{Call, Fault, History, PushConfig, PushFields, Respond, SendCall, TaskName},
 };
 
 pub(super) const NUMBER: u8 = 0;
@@ -27,8 +27,8 @@ pub(super) static DIALECT: Dialect = Dialect {
         ("tasks/get", Method::Get),
         ("tasks/cancel", Method::Cancel),
         ("tasks/resubscribe", Method::Subscribe),
-        ("tasks/pushNotification/set", Method::PushConfig),
-        ("tasks/pushNotification/get", Method::PushConfig),
+        ("tasks/pushNotification/set", Method::SetPush),
+        ("tasks/pushNotification/get", Method::GetPush),
     ],
     decode,
     states: [
@@ -73,12 +73,17 @@ pub(super) static DIALECT: Dialect = Dialect {
         leaves_open: true,
         shows_ended: true,
         history: UNSET,
+        challenges: true,
+        pushes_task: true,
+        push_type: "application/json",
     },
     shapes: Shapes {
         sent: &[TASK],
         replied: &[TASK],
         task: &[TASK],
         list: &[Lit("null")],
+        push: &[Member("{\"id\":", F::TaskId), Member(",\"pushNotificationConfig\":{\"id\":", F::PushId), PUSH_REST],
+        pushes: &[Lit("null")],
         snapshot: None,
         status_event: &[Member("{\"id\":", F::TaskId), Lit(",\"status\":"), STATUS, FINAL],
         artifact_event: &[Member("{\"id\":", F::TaskId), Lit(",\"artifact\":"), CHUNK, CHUNK_FLAGS, Lit("}}")],
@@ -129,10 +134,28 @@ fn decode(method: Method, params: Json<'_>) -> Result<Call<'_>, Fault> {
     Ok(match method {
         Method::Send => Call::Send(send(params, Respond::Settled)?),
         Method::Stream => Call::Send(send(params, Respond::Stream)?),
-        Method::PushConfig => Call::PushConfig,
+        Method::SetPush => {
+            let [task, config] = members(params, ["id", "pushNotificationConfig"], "params")?;
+            Call::SetPush {
+                task: required(name(task, "id")?, "id")?,
+                config: one_config(required(config, "pushNotificationConfig")?, &CONFIG)?,
+            }
+        }
+        Method::GetPush => {
+            let [task] = members(params, ["id"], "params")?;
+            Call::GetPush { task: required(name(task, "id")?, "id")?, id: None }
+        }
         Method::ExtendedCard => Call::ExtendedCard,
         _ => super::task_call(method, params, UNSET)?,
     })
+}
+
+static CONFIG: PushFields = push_fields!("pushNotificationConfig", "pushNotificationConfig.");
+static SENT_CONFIG: PushFields = push_fields!("pushNotification", "pushNotification.");
+
+/// A task has one configuration, which needs no name.
+fn one_config<'a>(value: Json<'a>, fields: &'static PushFields) -> Result<PushConfig<'a>, Fault> {
+    Ok(PushConfig { id: None, ..push_config(value, fields)? })
 }
 
 fn send(params: Json<'_>, respond: Respond) -> Result<SendCall<'_>, Fault> {
@@ -142,7 +165,6 @@ fn send(params: Json<'_>, respond: Respond) -> Result<SendCall<'_>, Fault> {
         "params",
     )?;
     object(metadata, "metadata")?;
-    no_push(push, "pushNotification")?;
     let said = message(said, &DIALECT.roles, "must be user or agent", tagged_part)?;
     Ok(SendCall {
         message: said.message,
@@ -152,5 +174,6 @@ fn send(params: Json<'_>, respond: Respond) -> Result<SendCall<'_>, Fault> {
         respond,
         history: history(length, UNSET)?,
         output_modes: strings(modes, "acceptedOutputModes")?,
+        push: push.map(|config| one_config(config, &SENT_CONFIG)).transpose()?,
     })
 }

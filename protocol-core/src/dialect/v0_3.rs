@@ -4,18 +4,18 @@ use super::{
     Dialect, Manners, Method, Said, Shapes,
     common::{
         ARTIFACT_BY_ID, CHUNK, CHUNK_FLAGS, DATA_OBJECT, FILE_REST, FINAL, LOWER_ROLES, MESSAGE_REST, PART_REST,
-        STATUS, TASK_REST,
+        PUSH_REST, STATUS, TASK_REST,
     },
-    read::{Sending, send, tagged_part},
+    read::{Sending, members, name, push_config, push_fields, required, send, tagged_part},
 };
 use crate::{
     encode::{
-        Field as F,
-        Op::{self, ByPart, Lit, Member},
+        Field as F, List,
+        Op::{self, ByPart, Each, Lit, Member},
         Ops,
     },
     json::Json,
-    model::{Call, Fault, History, Respond},
+    model::{Call, Fault, History, PushFields, Respond},
 };
 
 pub(super) const NUMBER: u8 = 1;
@@ -33,10 +33,10 @@ pub(super) static DIALECT: Dialect = Dialect {
         ("tasks/get", Method::Get),
         ("tasks/cancel", Method::Cancel),
         ("tasks/resubscribe", Method::Subscribe),
-        ("tasks/pushNotificationConfig/set", Method::PushConfig),
-        ("tasks/pushNotificationConfig/get", Method::PushConfig),
-        ("tasks/pushNotificationConfig/list", Method::PushConfig),
-        ("tasks/pushNotificationConfig/delete", Method::PushConfig),
+        ("tasks/pushNotificationConfig/set", Method::SetPush),
+        ("tasks/pushNotificationConfig/get", Method::GetPush),
+        ("tasks/pushNotificationConfig/list", Method::ListPush),
+        ("tasks/pushNotificationConfig/delete", Method::DeletePush),
         ("agent/getAuthenticatedExtendedCard", Method::ExtendedCard),
     ],
     decode,
@@ -73,12 +73,17 @@ pub(super) static DIALECT: Dialect = Dialect {
         leaves_open: true,
         shows_ended: true,
         history: History::All,
+        challenges: false,
+        pushes_task: true,
+        push_type: "application/json",
     },
     shapes: Shapes {
         sent: &[TASK],
         replied: &[MESSAGE],
         task: &[TASK],
         list: &[Lit("null")],
+        push: &[PUSH],
+        pushes: &[Lit("["), Each(List::Pushes, &[PUSH]), Lit("]")],
         snapshot: Some(&[TASK]),
         status_event: &[
             Member("{\"kind\":\"status-update\",\"taskId\":", F::TaskId),
@@ -113,6 +118,12 @@ const TASK: Op =
 
 const MESSAGE: Op = Op::Nest(&[Lit("{\"kind\":\"message\","), MESSAGE_REST]);
 
+const PUSH: Op = Op::Nest(&[
+    Member("{\"taskId\":", F::TaskId),
+    Member(",\"pushNotificationConfig\":{\"id\":", F::PushId),
+    PUSH_REST,
+]);
+
 const PART: Ops = &[
     ByPart(&[
         &[Member("{\"kind\":\"text\",\"text\":", F::Content)],
@@ -127,7 +138,23 @@ fn decode(method: Method, params: Json<'_>) -> Result<Call<'_>, Fault> {
     Ok(match method {
         Method::Send => Call::Send(send(params, None, &SENDING)?),
         Method::Stream => Call::Send(send(params, Some(Respond::Stream), &SENDING)?),
-        Method::PushConfig => Call::PushConfig,
+        Method::SetPush => {
+            let [task, config] = members(params, ["taskId", "pushNotificationConfig"], "params")?;
+            Call::SetPush {
+                task: required(name(task, "taskId")?, "taskId")?,
+                config: push_config(required(config, "pushNotificationConfig")?, &CONFIG)?,
+            }
+        }
+        Method::GetPush | Method::ListPush | Method::DeletePush => {
+            let [task, id] = members(params, ["id", "pushNotificationConfigId"], "params")?;
+            let task = required(name(task, "id")?, "id")?;
+            let id = name(id, "pushNotificationConfigId")?;
+            match method {
+                Method::ListPush => Call::ListPush { task },
+                Method::GetPush => Call::GetPush { task, id },
+                _ => Call::DeletePush { task, id: required(id, "pushNotificationConfigId")? },
+            }
+        }
         Method::ExtendedCard => Call::ExtendedCard,
         _ => super::task_call(method, params, History::All)?,
     })
@@ -142,5 +169,10 @@ static SENDING: Sending = Sending {
     unset: Respond::SettledOrSlow,
     no: Respond::Now,
     yes: Respond::Settled,
-    push: ("pushNotificationConfig", "configuration.pushNotificationConfig"),
+    push: (
+        "pushNotificationConfig",
+        &push_fields!("configuration.pushNotificationConfig", "configuration.pushNotificationConfig."),
+    ),
 };
+
+static CONFIG: PushFields = push_fields!("pushNotificationConfig", "pushNotificationConfig.");

@@ -3,7 +3,10 @@
 use super::{
     Dialect, Manners, Method, Said, Shapes,
     common::{ARTIFACT_BY_ID, CHUNK, CHUNK_FLAGS, MESSAGE_REST, STATUS, TASK_REST},
-    read::{Sending, base64, boolean, history, members, name, object, one_content, required, send, text},
+    read::{
+        Sending, base64, boolean, history, members, name, object, one_content, push_config, push_fields, required,
+        send, text,
+    },
 };
 use crate::{
     encode::{
@@ -12,7 +15,7 @@ use crate::{
         Ops,
     },
     json::Json,
-    model::{Call, Content, Fault, Filter, History, Part, Respond, TaskState},
+    model::{Call, Content, Fault, Filter, History, Part, PushFields, Respond, TaskState},
     time::UnixMillis,
 };
 
@@ -29,10 +32,10 @@ pub(super) static DIALECT: Dialect = Dialect {
         ("ListTasks", Method::List),
         ("CancelTask", Method::Cancel),
         ("SubscribeToTask", Method::Subscribe),
-        ("CreateTaskPushNotificationConfig", Method::PushConfig),
-        ("GetTaskPushNotificationConfig", Method::PushConfig),
-        ("ListTaskPushNotificationConfigs", Method::PushConfig),
-        ("DeleteTaskPushNotificationConfig", Method::PushConfig),
+        ("CreateTaskPushNotificationConfig", Method::SetPush),
+        ("GetTaskPushNotificationConfig", Method::GetPush),
+        ("ListTaskPushNotificationConfigs", Method::ListPush),
+        ("DeleteTaskPushNotificationConfig", Method::DeletePush),
         ("GetExtendedAgentCard", Method::ExtendedCard),
     ],
     decode,
@@ -78,6 +81,9 @@ pub(super) static DIALECT: Dialect = Dialect {
         leaves_open: false,
         shows_ended: false,
         history: History::All,
+        challenges: false,
+        pushes_task: false,
+        push_type: "application/a2a+json",
     },
     shapes: Shapes {
         sent: &[Lit("{\"task\":"), TASK, Lit("}")],
@@ -91,6 +97,8 @@ pub(super) static DIALECT: Dialect = Dialect {
             Member(",\"totalSize\":", F::TotalSize),
             Lit("}"),
         ],
+        push: &[PUSH],
+        pushes: &[Lit("{\"configs\":["), Each(List::Pushes, &[PUSH]), Lit("],\"nextPageToken\":\"\"}")],
         snapshot: Some(&[Lit("{\"task\":"), TASK, Lit("}")]),
         status_event: &[
             Member("{\"statusUpdate\":{\"taskId\":", F::TaskId),
@@ -148,6 +156,22 @@ const TASK: Op = Op::Nest(&[Member("{\"id\":", F::TaskId), Member(",\"contextId\
 
 const MESSAGE: Op = Op::Nest(&[Lit("{"), MESSAGE_REST]);
 
+const PUSH: Op = Op::Nest(&[
+    Member("{\"taskId\":", F::TaskId),
+    Member(",\"id\":", F::PushId),
+    Member(",\"url\":", F::PushUrl),
+    Member(",\"token\":", F::PushToken),
+    If(
+        F::PushScheme,
+        &[
+            Member(",\"authentication\":{\"scheme\":", F::PushScheme),
+            Member(",\"credentials\":", F::PushCredentials),
+            Lit("}"),
+        ],
+    ),
+    Lit("}"),
+]);
+
 const PART: Ops = &[
     ByPart(&[
         &[Member("{\"text\":", F::Content)],
@@ -182,7 +206,23 @@ fn decode(method: Method, params: Json<'_>) -> Result<Call<'_>, Fault> {
             Call::Cancel { id: required(name(id, "id")?, "id")? }
         }
         Method::List => Call::List(list(params)?),
-        Method::PushConfig => Call::PushConfig,
+        Method::SetPush => {
+            let [task] = members(params, ["taskId"], "params")?;
+            Call::SetPush {
+                task: required(name(task, "taskId")?, "taskId")?,
+                config: push_config(params, &push_fields!("params", ""))?,
+            }
+        }
+        Method::GetPush | Method::ListPush | Method::DeletePush => {
+            let [task, id] = members(params, ["taskId", "id"], "params")?;
+            let task = required(name(task, "taskId")?, "taskId")?;
+            let id = name(id, "id")?;
+            match method {
+                Method::ListPush => Call::ListPush { task },
+                Method::GetPush => Call::GetPush { task, id: Some(required(id, "id")?) },
+                _ => Call::DeletePush { task, id: required(id, "id")? },
+            }
+        }
         Method::ExtendedCard => Call::ExtendedCard,
     })
 }
@@ -195,7 +235,10 @@ static SENDING: Sending = Sending {
     unset: Respond::Settled,
     no: Respond::Settled,
     yes: Respond::Now,
-    push: ("taskPushNotificationConfig", "configuration.taskPushNotificationConfig"),
+    push: (
+        "taskPushNotificationConfig",
+        &push_fields!("configuration.taskPushNotificationConfig", "configuration.taskPushNotificationConfig."),
+    ),
 };
 
 fn list(params: Json<'_>) -> Result<Filter<'_>, Fault> {

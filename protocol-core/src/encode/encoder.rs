@@ -77,6 +77,8 @@ pub(crate) struct Encoder {
     pub(super) replaces: bool,
     /// Artifacts are sent whole, not as they came.
     pub(super) is_whole: bool,
+    /// The chunks up to the snapshot's stamp are sent as one, and whether the artifact ends with it.
+    pub(super) joined: Option<bool>,
     pub(super) skill: usize,
     pub(super) word: usize,
     words: List,
@@ -130,6 +132,11 @@ impl Encoder {
         Self { is_whole: true, shows_artifacts, history, subject: Subject::Page(page), ..Self::new(outer, body, none) }
     }
 
+    /// A document about who is to be notified of a task.
+    pub(crate) fn webhook(outer: Ops, body: Ops, snapshot: Snapshot, config: Cursor) -> Self {
+        Self { record: config, chunk: config, ..Self::new(outer, body, snapshot) }
+    }
+
     /// The card, for a client that reached us as `host` and may use skills of these classes beside the public ones.
     pub(crate) fn card(outer: Ops, body: Ops, host: &str, classes: Classes) -> Self {
         // A host that is too long is no host of ours; the edge refuses it before it gets here.
@@ -160,6 +167,7 @@ impl Encoder {
             is_final: false,
             replaces: false,
             is_whole: false,
+            joined: None,
             skill: 0,
             word: 0,
             words: List::Tags,
@@ -175,6 +183,12 @@ impl Encoder {
     /// Makes the chunk replace what the reader has.
     pub(crate) fn set_replaces(&mut self, replaces: bool) {
         self.replaces = replaces;
+    }
+
+    /// Sends the chunks behind the first one along with it, those up to a stamp. The artifact may end with them.
+    pub(crate) fn join(&mut self, upto: Stamp, ends: bool) {
+        self.snapshot.upto = upto;
+        self.joined = Some(ends);
     }
 
     pub(crate) fn is_done(&self) -> bool {
@@ -321,6 +335,10 @@ impl Encoder {
                 self.word = usize::MAX;
             }
             List::Interfaces => self.interface = usize::MAX,
+            List::Pushes => {
+                self.record = Cursor::START;
+                self.chunk = Cursor::START;
+            }
         }
     }
 
@@ -364,6 +382,13 @@ impl Encoder {
                 self.interface = self.interface.wrapping_add(1);
                 return self.interface(scene).is_some();
             }
+            List::Pushes => match engine.next_push(self.snapshot.key, self.record) {
+                Some(next) => {
+                    self.record = next;
+                    self.chunk = next;
+                }
+                None => return false,
+            },
         }
         true
     }
@@ -379,6 +404,7 @@ impl Encoder {
             List::Tags | List::Examples | List::InputModes | List::OutputModes => {
                 self.word.wrapping_add(1) < self.words(scene).len()
             }
+            List::Pushes => engine.next_push(self.snapshot.key, self.record).is_some(),
             List::Interfaces => scene.interfaces().nth(self.interface.wrapping_add(1)).is_some(),
         }
     }
@@ -392,7 +418,7 @@ impl Encoder {
                 return Some((chunk, (content, items)));
             }
             let Kind::Chunk { artifact, .. } = engine.header(chunk).kind() else { return None };
-            if list == List::Parts {
+            if list == List::Parts && self.joined.is_none() {
                 return None;
             }
             chunk = engine.next_chunk(self.snapshot, artifact, chunk)?;

@@ -48,6 +48,14 @@ pub(crate) enum Field {
     Append,
     LastChunk,
 
+    // Who is to be notified
+    PushId,
+    PushUrl,
+    /// There if there is one; what it is stays here.
+    PushToken,
+    PushScheme,
+    PushCredentials,
+
     // The part
     Content,
     /// There if the part has more than its content.
@@ -87,6 +95,8 @@ pub(crate) enum Field {
     Wants(u8),
     /// There if one must say who one is.
     Guarded,
+    /// There if clients can be notified.
+    Pushes,
     SkillId,
     SkillName,
     SkillDescription,
@@ -201,6 +211,7 @@ impl Encoder {
             | Field::Url
             | Field::Wants(_)
             | Field::Guarded
+            | Field::Pushes
             | Field::SkillId
             | Field::SkillName
             | Field::SkillDescription
@@ -257,8 +268,13 @@ impl Encoder {
             (Field::ArtifactId, Kind::Chunk { .. }) => text(Tag::ArtifactId),
             (Field::ArtifactIndex, Kind::Chunk { artifact, .. }) => Value::Number(i64::from(artifact)),
             (Field::Description, _) => text(Tag::Description),
+            (Field::PushId, _) => text(Tag::PushId),
+            (Field::PushUrl, _) => text(Tag::PushUrl),
+            (Field::PushScheme, _) => text(Tag::PushScheme),
+            (Field::PushToken, _) => masked(text(Tag::PushToken)),
+            (Field::PushCredentials, _) => masked(text(Tag::PushCredentials)),
             (Field::Append, Kind::Chunk { append, .. }) => present(append && !self.replaces),
-            (Field::LastChunk, Kind::Chunk { last, .. }) => present(last),
+            (Field::LastChunk, Kind::Chunk { last, .. }) => present(self.joined.unwrap_or(last)),
             // In a whole artifact its first chunk that is left tells; in an event, one that replaces what was missed.
             (Field::Dropped, Kind::Chunk { ordinal, .. }) if ordinal > 0 && (self.replaces || self.is_whole) => {
                 Value::Number(i64::from(ordinal))
@@ -306,6 +322,7 @@ impl Encoder {
             },
             Field::Wants(dialect) => present(scene.serves.has_number(dialect)),
             Field::Guarded => present(scene.is_guarded),
+            Field::Pushes => present(scene.engine.has_push()),
             Field::SkillId => skill.map_or(Value::Absent, |skill| Value::Text(skill.id)),
             Field::SkillName => skill.map_or(Value::Absent, |skill| Value::Text(skill.name)),
             Field::SkillDescription => skill.map_or(Value::Absent, |skill| Value::Text(skill.description)),
@@ -334,6 +351,11 @@ fn fault_value<'a>(field: Field, scene: &'a Scene<'_, '_>) -> Value<'a> {
 
 fn wall_time<'a>(scene: &Scene<'_, '_>, at: Millis) -> Value<'a> {
     scene.engine.wall_time(at).map_or(Value::Absent, Value::Time)
+}
+
+/// A secret: there, but not to be read.
+fn masked<'a>(value: Value<'_>) -> Value<'a> {
+    if value.is_there() { Value::Literal("\"********\"") } else { Value::Absent }
 }
 
 fn present<'a>(there: bool) -> Value<'a> {

@@ -71,4 +71,6 @@ pub(crate) enum List {
     OutputModes,
     /// The interfaces of the card.
     Interfaces,
+    /// Who is to be notified of the task.
+    Pushes,
 }

@@ -90,8 +90,9 @@ fn work(message_bytes: usize, chunks: usize) -> (usize, u64) {
         respond: Respond::Now,
         history: History::All,
         output_modes: None,
+        push: None,
     };
-    let manners = Manners { dialect: 0, reopens: false, knows_replies: false };
+    let manners = Manners { dialect: 0, reopens: false, knows_replies: false, challenges: false };
     let door = Door::open_to_all();
     let shown = Shown::in_message(&call, false);
     let sender = Sender { caller: Caller::GUEST, profile: &PROFILE, door: &door, shown: &shown };

@@ -10,7 +10,10 @@
 #[cfg(any(test, fuzzing))]
 mod check;
 mod credential;
+mod deliver;
+mod follow;
 mod list;
+mod push;
 mod read;
 mod retain;
 mod send;
@@ -21,6 +24,8 @@ mod wait;
 mod write;
 
 pub(crate) use credential::Shown;
+pub(crate) use deliver::Errand;
+pub(crate) use follow::{Event, Follower, What};
 pub(crate) use list::Page;
 pub(crate) use read::{Cursor, Snapshot};
 pub(crate) use send::{Manners, Sender, Sent};
@@ -59,6 +64,8 @@ pub struct Engine<'s> {
     share: u32,
     /// What one caller may have.
     allowance: Allowance,
+    /// Who is to be notified.
+    push: crate::push::Table<'s>,
 }
 
 impl<'s> Engine<'s> {
@@ -84,6 +91,7 @@ impl<'s> Engine<'s> {
             armed: None,
             share,
             allowance: Allowance::UNLIMITED,
+            push: crate::push::Table::none(),
         }
     }
 

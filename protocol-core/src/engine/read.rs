@@ -23,6 +23,8 @@ enum Fate {
     Stays,
     GoesAsChunk,
     GoesAsStatus,
+    /// When its client wants that.
+    GoesAsPush,
 }
 
 impl Cursor {
@@ -39,11 +41,12 @@ impl Cursor {
         self.record != NIL
     }
 
-    fn at(record: BlockIndex, header: Header<'_>) -> Self {
+    pub(super) fn at(record: BlockIndex, header: Header<'_>) -> Self {
         let fate = match header.kind() {
             Kind::Chunk { .. } => Fate::GoesAsChunk,
             Kind::Status(_) => Fate::GoesAsStatus,
             Kind::Message | Kind::Reply => Fate::Stays,
+            Kind::Push => Fate::GoesAsPush,
         };
         Self { record, stamp: header.stamp(), fate }
     }
@@ -82,6 +85,7 @@ impl Engine<'_> {
                     Fate::Stays => true,
                     Fate::GoesAsChunk => cursor.stamp > slot.dropped_chunks_upto,
                     Fate::GoesAsStatus => cursor.stamp > slot.dropped_statuses_upto,
+                    Fate::GoesAsPush => self.push.has(cursor.stamp),
                 }
         })
     }
@@ -94,7 +98,7 @@ impl Engine<'_> {
         self.header(cursor).items(cursor.record)
     }
 
-    /// The record after a cursor, no newer than `upto`.
+    /// The record after a cursor, no newer than `upto`. Whom to notify is not for those who follow.
     pub(crate) fn after(&self, Snapshot { key, upto }: Snapshot, cursor: Cursor) -> Option<(Cursor, Header<'_>)> {
         let slot = self.slot(key).filter(|slot| !slot.chain.is_empty())?;
         let mut record = if self.stands(key, cursor) { self.header(cursor).next() } else { slot.chain.first };
@@ -103,7 +107,7 @@ impl Engine<'_> {
             if header.stamp() > upto {
                 return None;
             }
-            if header.stamp() > cursor.stamp {
+            if header.stamp() > cursor.stamp && header.kind() != Kind::Push {
                 return Some((Cursor::at(record, header), header));
             }
             record = header.next();

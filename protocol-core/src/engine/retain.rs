@@ -18,13 +18,13 @@ impl Engine<'_> {
     }
 
     /// The first of the finished tasks that are meant. One that is being read goes after all others: whoever asked for it
-    /// has not got it yet.
+    /// has not got it yet, or somebody is still to be notified.
     fn first_to_go(&self, is_meant: impl Fn(TaskKey, &Slot) -> bool) -> Option<TaskKey> {
         let mut being_read = None;
         let mut next = self.slots.front(&self.finished);
         while let Some(key) = next {
             if self.slots.get(key).is_some_and(|slot| is_meant(key, slot)) {
-                if !self.is_read(key) {
+                if !self.is_read(key) && !self.is_owed(key) {
                     return Some(key);
                 }
                 being_read = being_read.or(next);
@@ -56,7 +56,11 @@ impl Engine<'_> {
 
     /// Takes a finished task out of the table.
     pub(super) fn evict(&mut self, key: TaskKey) {
-        let Some(slot) = self.slots.get_mut(key).filter(|slot| slot.place == Place::Finished) else { return };
+        if self.slots.get(key).is_none_or(|slot| slot.place != Place::Finished) {
+            return;
+        }
+        self.forget_pushes(key);
+        let Some(slot) = self.slots.get_mut(key) else { return };
         log::clear(&mut self.pool, &mut slot.chain);
         self.slots.remove(&mut self.finished, key);
         self.slots.give_back(key);
@@ -120,6 +124,6 @@ fn may_go(slot: &Slot, record: log::BlockIndex, header: Header<'_>) -> bool {
     match header.kind() {
         Kind::Chunk { .. } => slot.last_chunk.is_none_or(|(newest, _)| newest != record),
         Kind::Status(_) => record != slot.status,
-        Kind::Message | Kind::Reply => false,
+        Kind::Message | Kind::Reply | Kind::Push => false,
     }
 }

@@ -39,6 +39,8 @@ pub(crate) struct Manners {
     pub(crate) reopens: bool,
     /// The agent may answer with a message instead of a task.
     pub(crate) knows_replies: bool,
+    /// Its clients know that a webhook may be asked whether it is meant.
+    pub(crate) challenges: bool,
 }
 
 impl Engine<'_> {
@@ -66,6 +68,9 @@ impl Engine<'_> {
         if let Some(key) = known {
             self.check_follow_up(key, call, manners)?;
         }
+        if let Some(config) = &call.push {
+            self.check_push(owner, known, config)?;
+        }
         let shown = sender.shown;
         let blocks = self.check_room(known, owner, call, shown)?;
         let key = match known {
@@ -75,6 +80,10 @@ impl Engine<'_> {
         match self.store_message(now, key, call, shown, blocks) {
             Ok(message) => {
                 self.lend(key, shown.lender(sender.door));
+                if let Some(config) = &call.push {
+                    // cannot fail: it was checked, and there is room for it.
+                    let _ = self.handle_push(now, key, manners, config, message);
+                }
                 self.queue(now, key);
                 Ok(Sent { key, message, upto: self.stamp })
             }
@@ -107,10 +116,12 @@ impl Engine<'_> {
         shown: &Shown,
     ) -> Result<u32, Fault> {
         let wanted = Draft::blocks_for(stored_len(call, shown));
-        if wanted.saturating_add(STATUSES) > self.share {
+        let config = call.push.as_ref().map_or(0, |config| self.push_blocks(config));
+        if wanted.saturating_add(config).saturating_add(STATUSES) > self.share {
             return Err(Fault::params("message", "is larger than a task may be"));
         }
-        let excess = known.map_or(0, |key| self.blocks_with(key, wanted).saturating_sub(self.share));
+        let excess =
+            known.map_or(0, |key| self.blocks_with(key, wanted.saturating_add(config)).saturating_sub(self.share));
         let dropped = known.map_or(0, |key| self.droppable(key, excess));
         if dropped < excess {
             return Err(Fault::busy("the log of this task is full"));
@@ -121,11 +132,11 @@ impl Engine<'_> {
         if known.is_none() && self.has_its_share(owner) && self.oldest_finished_of(owner).is_none() {
             return Err(Fault::busy("you have too many tasks, cancel one"));
         }
-        if wanted.saturating_add(STATUSES) > self.blocks_left(owner) {
+        if wanted.saturating_add(config).saturating_add(STATUSES) > self.blocks_left(owner) {
             return Err(Fault::busy("your tasks have too much of the log, cancel one"));
         }
         let there = self.pool.available().saturating_add(dropped);
-        let lacking = wanted.saturating_add(BEHIND).saturating_sub(there);
+        let lacking = wanted.saturating_add(config).saturating_add(BEHIND).saturating_sub(there);
         if lacking > 0 && self.evictable(known) < lacking {
             return Err(Fault::busy("the task log is full"));
         }
@@ -202,8 +213,10 @@ impl Engine<'_> {
         shown: &Shown,
         blocks: u32,
     ) -> Result<Stamp, Fault> {
-        while self.blocks_with(key, blocks) > self.share && self.drop_oldest(key) {}
-        self.make_room(blocks.saturating_add(BEHIND), Some(key));
+        let config = call.push.as_ref().map_or(0, |config| self.push_blocks(config));
+        let all = blocks.saturating_add(config);
+        while self.blocks_with(key, all) > self.share && self.drop_oldest(key) {}
+        self.make_room(all.saturating_add(BEHIND), Some(key));
         let mut draft = Draft::new(&mut self.pool, blocks);
         each_item(call, shown, &mut |tag, item| match item {
             Stored::Escaped(text) => draft.escaped(&mut self.pool, tag, text),

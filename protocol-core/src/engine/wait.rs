@@ -84,6 +84,9 @@ impl Engine<'_> {
         for reader in self.readers.iter_mut().filter(|reader| reader.task == Some(task)) {
             wake(&mut reader.waker);
         }
+        if self.push.places.iter().any(|push| push.is_of(task)) {
+            self.push.wake();
+        }
     }
 
     /// What a worker does. A number that no worker has is a mistake in the firmware.
@@ -170,7 +173,8 @@ impl Engine<'_> {
     pub fn poll_timeout(&mut self, waker: &Waker) -> Option<Millis> {
         remember(&mut self.timer, waker);
         let jobs = self.jobs.iter().filter_map(|job| job.wake_at);
-        self.armed = jobs.chain(self.readers.iter().filter_map(|reader| reader.wake_at)).min();
+        let readers = self.readers.iter().filter_map(|reader| reader.wake_at);
+        self.armed = jobs.chain(readers).chain(self.push.wake_at).min();
         self.armed
     }
 
@@ -184,10 +188,14 @@ impl Engine<'_> {
             reader.wake_at = None;
             wake(&mut reader.waker);
         }
+        if self.push.wake_at.is_some_and(|at| at <= now) {
+            self.push.wake_at = None;
+            self.push.wake();
+        }
     }
 
     /// Somebody wants to be woken then: whoever waits for the clock must know if that is earlier than he thinks.
-    fn timer_set(&mut self, at: Millis) {
+    pub(super) fn timer_set(&mut self, at: Millis) {
         if self.armed.is_none_or(|armed| at < armed) {
             wake(&mut self.timer);
         }
@@ -214,7 +222,7 @@ impl Engine<'_> {
     }
 }
 
-fn remember(place: &mut Option<Waker>, waker: &Waker) {
+pub(super) fn remember(place: &mut Option<Waker>, waker: &Waker) {
     match place {
         Some(known) if known.will_wake(waker) => {}
         _ => *place = Some(waker.clone()),

@@ -151,6 +151,7 @@ impl Engine<'_> {
         self.pool.give_back(slot.reserve);
         // Only one answer is interested in it: it goes before anything else does.
         self.slots.push_front(&mut self.finished, key);
+        self.drop_pushes(key);
         self.wake_readers(key);
         Ok(stamp)
     }

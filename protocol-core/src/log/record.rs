@@ -15,6 +15,8 @@ pub(crate) enum Kind {
     Chunk { artifact: u16, append: bool, last: bool, ordinal: u32 },
     /// The agent answered with a message instead of a task.
     Reply,
+    /// Whom to notify. No event, and no part of any document but its own.
+    Push,
 }
 
 /// Bytes of a record before its items.
@@ -38,6 +40,7 @@ impl<'p> Header<'p> {
                 (2, u8::from(append) | u8::from(last) << 1, artifact, ordinal)
             }
             Kind::Reply => (3, 0, 0, 0),
+            Kind::Push => (4, 0, 0, 0),
         };
         let mut out = [0; HEADER_BYTES];
         out[0..4].copy_from_slice(&NIL.to_le_bytes());
@@ -84,7 +87,8 @@ impl<'p> Header<'p> {
                 last: flags & 2 != 0,
                 ordinal: self.0.word::<28>(),
             },
-            _ => Kind::Reply,
+            3 => Kind::Reply,
+            _ => Kind::Push,
         }
     }
 
@@ -118,10 +122,16 @@ pub(crate) enum Tag {
     OutputModes,
     /// A client's message that passes on what an agent said.
     FromAgent,
+    /// Whom to notify: where, and how we say who we are.
+    PushId,
+    PushUrl,
+    PushToken,
+    PushScheme,
+    PushCredentials,
 }
 
 impl Tag {
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 21] = [
         Self::MessageId,
         Self::Metadata,
         Self::Extensions,
@@ -138,6 +148,11 @@ impl Tag {
         Self::PartMetadata,
         Self::OutputModes,
         Self::FromAgent,
+        Self::PushId,
+        Self::PushUrl,
+        Self::PushToken,
+        Self::PushScheme,
+        Self::PushCredentials,
     ];
 
     pub(crate) const fn begins_part(self) -> bool {

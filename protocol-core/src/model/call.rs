@@ -8,6 +8,7 @@ use crate::{
 
 /// What a client asks for.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is no heap to put the larger one on")]
 pub(crate) enum Call<'a> {
     /// Say something to the agent.
     Send(SendCall<'a>),
@@ -32,8 +33,32 @@ pub(crate) enum Call<'a> {
         /// How much of its history.
         history: History,
     },
-    /// Set, get, list or delete a push notification config.
-    PushConfig,
+    /// Notify somebody of what becomes of a task.
+    SetPush {
+        /// Which task.
+        task: Text<'a>,
+        /// Whom, and how.
+        config: PushConfig<'a>,
+    },
+    /// Show who is notified.
+    GetPush {
+        /// Of which task.
+        task: Text<'a>,
+        /// Which configuration; the first one where that is not said.
+        id: Option<Text<'a>>,
+    },
+    /// Show all who are notified.
+    ListPush {
+        /// Of which task.
+        task: Text<'a>,
+    },
+    /// Notify somebody no longer.
+    DeletePush {
+        /// Of which task.
+        task: Text<'a>,
+        /// Which configuration.
+        id: Text<'a>,
+    },
     /// Show the extended card.
     ExtendedCard,
 }
@@ -55,6 +80,36 @@ pub(crate) struct SendCall<'a> {
     pub history: History,
     /// Media types the client can use; an array of strings.
     pub output_modes: Option<Json<'a>>,
+    /// Whom to notify of what becomes of it.
+    pub push: Option<PushConfig<'a>>,
+}
+
+/// Whom to notify, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PushConfig<'a> {
+    /// Identifies it within its task; the task's own id where the client gives none.
+    pub id: Option<Text<'a>>,
+    /// Where to.
+    pub url: Text<'a>,
+    /// What the client knows its notifications by.
+    pub token: Option<Text<'a>>,
+    /// How we say there who we are.
+    pub scheme: Option<Text<'a>>,
+    /// And with what.
+    pub credentials: Option<Text<'a>>,
+    /// What a fault calls these members.
+    pub fields: &'static PushFields,
+}
+
+/// What the members of a configuration are called in a dialect's requests, so that a fault can name them.
+#[derive(Debug)]
+pub(crate) struct PushFields {
+    pub all: &'static str,
+    pub id: &'static str,
+    pub url: &'static str,
+    pub token: &'static str,
+    pub scheme: &'static str,
+    pub credentials: &'static str,
 }
 
 /// Which task a message is for.

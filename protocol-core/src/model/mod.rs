@@ -5,7 +5,9 @@ mod fault;
 mod profile;
 mod state;
 
-pub(crate) use call::{Call, Content, Filter, History, Message, Part, Parts, Respond, SendCall, TaskName};
+pub(crate) use call::{
+    Call, Content, Filter, History, Message, Part, Parts, PushConfig, PushFields, Respond, SendCall, TaskName,
+};
 pub(crate) use fault::Fault;
 pub use fault::FaultKind;
 pub use profile::{Access, Profile, Provider, Skill};

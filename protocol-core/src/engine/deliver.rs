@@ -1,0 +1,184 @@
+//! What is due to whom: notifications in order, tried again with growing pauses, and given up in the end.
+
+use core::task::Waker;
+
+use super::{Engine, Event, Follower, TaskKey, wait::remember};
+use crate::{
+    log::Stamp,
+    push::{Outcome, Proof, Push, PushCounts},
+    time::Millis,
+};
+
+/// After so many attempts a webhook is left alone until there is something new to tell.
+const ATTEMPTS: u8 = 8;
+/// The pause behind the first attempt; each further one is twice as long.
+const PAUSE_MIN: Millis = Millis(1_000);
+const PAUSE_MAX: Millis = Millis(300_000);
+/// The longest pause that a webhook may ask for.
+const PAUSE_ASKED_MAX: Millis = Millis(3_600_000);
+/// A webhook that has proved that it is meant is asked again after so long.
+const PROOF_LASTS: Millis = Millis(24 * 3_600_000);
+
+/// What there is to do for a configuration.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Errand {
+    /// Ask whether it is meant.
+    Challenge,
+    /// Tell it of an event.
+    Event(Due),
+}
+
+/// An event that is due.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Due {
+    pub(crate) event: Event,
+    /// It goes up to here.
+    pub(crate) upto: Stamp,
+    /// The artifact ends with it.
+    pub(crate) ends: bool,
+    /// Where one is behind it.
+    behind: Follower,
+}
+
+impl Engine<'_> {
+    /// What is to be done for a configuration, whenever that is.
+    fn errand(&self, push: &Push, now: Option<Millis>) -> Option<Errand> {
+        let key = push.follower.key;
+        if self.is_tentative(key) {
+            return None;
+        }
+        if let Some(rests_at) = push.rests_at {
+            let mut newer = Follower::new(key, super::Cursor::behind(rests_at));
+            newer.next(self, self.stamp)?;
+        }
+        let due = self.due_event(push);
+        match push.proof {
+            Proof::Due => Some(Errand::Challenge),
+            // Nobody is asked for nothing.
+            Proof::Good(until) if due.is_some() && now.is_some_and(|now| now >= until) => Some(Errand::Challenge),
+            Proof::Good(_) | Proof::NotNeeded => due.map(Errand::Event),
+        }
+    }
+
+    fn due_event(&self, push: &Push) -> Option<Due> {
+        let mut behind = push.follower;
+        let (event, ends) = behind.next_joined(self, push.pinned.unwrap_or(self.stamp))?;
+        Some(Due { event, upto: behind.cursor.stamp, ends, behind })
+    }
+
+    pub(super) fn has_errand(&self, push: &Push) -> bool {
+        self.errand(push, None).is_some()
+    }
+
+    /// Whether somebody is still to be notified of a task.
+    pub(super) fn is_owed(&self, task: TaskKey) -> bool {
+        self.push.places.iter().any(|push| push.is_of(task) && (push.is_out || self.has_errand(push)))
+    }
+
+    /// Gives a sender something to do: the place of a configuration, its stamp, and what; or wakes it when there is.
+    ///
+    /// The first sender takes only what goes well, so that webhooks that don't answer never delay all others.
+    #[must_use]
+    pub(crate) fn poll_delivery(
+        &mut self,
+        now: Millis,
+        sender: usize,
+        waker: &Waker,
+    ) -> Option<(usize, Stamp, Errand)> {
+        if let Some(place) = self.push.senders.get_mut(sender) {
+            remember(place, waker);
+        }
+        let is_choosy = sender == 0 && self.push.senders.len() > 1;
+        let mut best: Option<(u32, usize, Stamp, Errand)> = None;
+        let mut wake_at: Option<Millis> = None;
+        for (push, place) in self.push.places.iter().zip(0usize..) {
+            if !push.is_used() || push.is_out || is_choosy && push.attempts > 0 {
+                continue;
+            }
+            let Some(errand) = self.errand(push, Some(now)) else { continue };
+            if push.due > now {
+                wake_at = Some(wake_at.map_or(push.due, |at| at.min(push.due)));
+            } else if best.as_ref().is_none_or(|(turn, ..)| push.turn < *turn) {
+                best = Some((push.turn, place, push.stamp, errand));
+            }
+        }
+        if let Some(at) = wake_at {
+            self.push.wake_at = Some(self.push.wake_at.map_or(at, |before| before.min(at)));
+            self.timer_set(at);
+        }
+        let (_, place, stamp, errand) = best?;
+        let push = self.push.get_mut(place, stamp)?;
+        push.is_out = true;
+        if let Errand::Event(due) = &errand {
+            push.pinned = Some(due.upto);
+        }
+        Some((place, stamp, errand))
+    }
+
+    /// A sender tells how it went.
+    pub(crate) fn handle_delivery(
+        &mut self,
+        now: Millis,
+        place: usize,
+        stamp: Stamp,
+        errand: Errand,
+        outcome: Outcome,
+    ) {
+        self.push.turns = self.push.turns.wrapping_add(1);
+        let (turn, newest) = (self.push.turns, self.stamp);
+        let mut chance = [0; 2];
+        self.entropy.fill(&mut chance);
+        // It may have been deleted meanwhile.
+        let Some(push) = self.push.places.get_mut(place).filter(|push| push.is_used() && push.stamp == stamp) else {
+            return;
+        };
+        push.is_out = false;
+        push.turn = turn;
+        let counts = &mut self.push.counts;
+        match outcome {
+            Outcome::Delivered => {
+                push.attempts = 0;
+                push.rests_at = None;
+                push.due = now;
+                match errand {
+                    Errand::Challenge => push.proof = Proof::Good(now.after(PROOF_LASTS)),
+                    Errand::Event(due) => {
+                        push.follower = due.behind;
+                        push.pinned = None;
+                        counts.delivered = counts.delivered.saturating_add(1);
+                    }
+                }
+            }
+            Outcome::Failed { .. } | Outcome::Refused => {
+                counts.failed = counts.failed.saturating_add(1);
+                push.attempts = push.attempts.saturating_add(1);
+                let asked = if let Outcome::Failed { retry_after: Some(asked) } = outcome { asked } else { Millis(0) };
+                let pause = pause_behind(push.attempts, u16::from_le_bytes(chance));
+                push.due = now.after(pause.max(asked.min(PAUSE_ASKED_MAX)));
+                if push.attempts >= ATTEMPTS || push.rests_at.is_some() || matches!(outcome, Outcome::Refused) {
+                    counts.given_up = counts.given_up.saturating_add(1);
+                    push.rests_at = Some(newest);
+                    // What comes then comes with all that has come meanwhile.
+                    push.pinned = None;
+                    push.attempts = ATTEMPTS;
+                    crate::fmt::info!("a webhook is given up until there is something new to tell");
+                }
+            }
+        }
+        self.push.wake();
+    }
+
+    /// What became of notifications.
+    pub(crate) fn push_counts(&self) -> PushCounts {
+        let used = super::count(self.push.places.iter().filter(|push| push.is_used()));
+        PushCounts { used, all: self.push.places.len() as u32, ..self.push.counts }
+    }
+}
+
+/// How long to wait behind so many attempts: twice as long each time, and half of it by chance, so that those who failed
+/// together don't come back together.
+fn pause_behind(attempts: u8, chance: u16) -> Millis {
+    let doubled = PAUSE_MIN.0.checked_shl(u32::from(attempts.saturating_sub(1))).unwrap_or(PAUSE_MAX.0);
+    let half = doubled.min(PAUSE_MAX.0) / 2;
+    Millis(half.saturating_add(half.saturating_mul(u64::from(chance)) / 0xffff))
+}
