@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use protocol_core::door::Classes;
+use protocol_core::{door::Classes, push::Challenge};
 
 use crate::{
     naming::{List, WORDS_MAX, Words},
@@ -78,6 +78,8 @@ pub enum Hooks<'l> {
     Host(&'l str),
     /// That host no longer.
     Forget(&'l str),
+    /// Who is asked first whether it is meant.
+    Challenge(Challenge),
 }
 
 /// What can be allowed beside `https` to public addresses.
@@ -188,6 +190,7 @@ webhooks allow WHAT    beside https to public addresses: http, private, link-loc
 webhooks refuse WHAT   no longer\r\n\
 webhooks host HOST     only those that are named so: NAME, *.NAME or ADDRESS, with :PORT or without\r\n\
 webhooks forget HOST   no longer\r\n\
+webhooks challenge WHO who is asked first whether it is meant: always, never or usual (if the dialect has it)\r\n\
 webhooks on, webhooks off  whether it calls anybody at all\r\n\
 trust                  root certificates that it believes; paste one, as text with its BEGIN and END, to add it\r\n\
 trust forget NUMBER    no longer, from the next restart on\r\n\
@@ -273,6 +276,9 @@ pub fn parse(line: &str) -> Result<Command<'_>, Complaint> {
         ["webhooks", "refuse", what] => allow(what, false),
         ["webhooks", "host", host] => Ok(Command::Hooks(Hooks::Host(host))),
         ["webhooks", "forget", host] => Ok(Command::Hooks(Hooks::Forget(host))),
+        ["webhooks", "challenge", "usual"] => Ok(Command::Hooks(Hooks::Challenge(Challenge::ByDialect))),
+        ["webhooks", "challenge", "always"] => Ok(Command::Hooks(Hooks::Challenge(Challenge::Always))),
+        ["webhooks", "challenge", "never"] => Ok(Command::Hooks(Hooks::Challenge(Challenge::Never))),
         ["trust"] => Ok(Command::Trust),
         ["trust", "forget", number] => number.parse().map(Command::Distrust).map_err(|_| Complaint::Words),
         ["rotate", "key"] => Ok(Command::RotateKey),
@@ -385,6 +391,10 @@ mod tests {
             ("webhooks allow everything", Err(Complaint::What)),
             ("webhooks host *.lan:8443", Ok(Command::Hooks(Hooks::Host("*.lan:8443")))),
             ("webhooks forget *.lan:8443", Ok(Command::Hooks(Hooks::Forget("*.lan:8443")))),
+            ("webhooks challenge always", Ok(Command::Hooks(Hooks::Challenge(Challenge::Always)))),
+            ("webhooks challenge never", Ok(Command::Hooks(Hooks::Challenge(Challenge::Never)))),
+            ("webhooks challenge usual", Ok(Command::Hooks(Hooks::Challenge(Challenge::ByDialect)))),
+            ("webhooks challenge", Err(Complaint::Words)),
             ("webhooks host a b", Err(Complaint::Words)),
             ("webhooks dance", Err(Complaint::Words)),
             ("trust", Ok(Command::Trust)),
@@ -450,6 +460,7 @@ mod tests {
             "webhooks refuse",
             "webhooks host",
             "webhooks forget",
+            "webhooks challenge",
             "webhooks on",
             "webhooks off",
             "trust",

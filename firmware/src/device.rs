@@ -44,7 +44,9 @@ mod desk;
 mod guard;
 pub(crate) mod memo;
 mod network;
+mod outbound;
 mod porch;
+mod post;
 pub(crate) mod stack;
 #[cfg(feature = "emulated")]
 mod trial;
@@ -82,8 +84,8 @@ const READERS: usize = 4;
 const CONNECTIONS: usize = 6;
 /// Large request buffers. One will do: a body that does not fit behind its head needs it until it is decoded.
 const BODIES: usize = 1;
-/// The network's own sockets: DHCP, and one to ask for the time.
-const SERVICES: usize = 2;
+/// The network's own sockets: DHCP, one to ask for the time, and one to ask for names.
+const SERVICES: usize = 3;
 /// The sockets that are there to say that all others are taken: while one says so the other one listens.
 const DOORS: usize = 2;
 /// Addresses of strangers that are counted each by itself.
@@ -155,7 +157,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     static HOSTS: StaticCell<Words<'static>> = StaticCell::new();
     static ORIGINS: StaticCell<Words<'static>> = StaticCell::new();
     static SITE: StaticCell<Place> = StaticCell::new();
-    static SOCKETS: StaticCell<StackResources<{ SERVICES + CONNECTIONS + DOORS }>> = StaticCell::new();
+    static SOCKETS: StaticCell<StackResources<{ SERVICES + CONNECTIONS + DOORS + post::SENDERS }>> = StaticCell::new();
 
     let Kit { instruments, nic, radio, flash, entropy, watchdog, serial, reason } = kit;
     let facts = FACTS.init_with(|| Facts {
@@ -183,7 +185,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         restart: Signal::new(),
         time_server: Signal::new(),
     });
-    let _reach = calls::recall(&desk.store);
+    let reach = calls::recall(&desk.store);
     let mut door = Door::new(KNOWN.take(), LIMITS.allowance);
     let first = Keyring::new(&desk.store).recall(&mut door, |bytes| entropy.fill(bytes));
     if let Some(first) = &first {
@@ -200,7 +202,11 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         }
     };
     let identity = Identity { profile: sensor::PROFILE, url: None, served: Served::ALL };
-    let node = NODE.init_with(|| Node::new(Engine::new(MEMORY.take(), entropy), door, UPTIME.take(), identity));
+    let node = NODE.init_with(|| {
+        let mut engine = Engine::new(MEMORY.take(), entropy);
+        post::prepare(&mut engine, &reach);
+        Node::new(engine, door, UPTIME.take(), identity)
+    });
     let agent = AGENT.init_with(|| SensorNode::new(desk));
     let shelf = SHELF.init(ROOMS.take().each_mut().map(|room| RefCell::new(&mut room[..])));
     let bodies = BODIES.init_with(|| Bodies::new(shelf));
@@ -232,6 +238,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         guard,
     };
     spawner.spawn(console::listen(serial, room, first.map(|first| first.token)).expect(ONCE));
+    post::employ(spawner, stack, node, &reach, signer);
     spawner.spawn(wind(node, guard).expect(ONCE));
     for worker in 0..WORKERS {
         spawner.spawn(work(worker, node, agent).expect(ONCE));

@@ -6,7 +6,7 @@
 use core::fmt::{self, Write as _};
 
 use embedded_storage_async::nor_flash::NorFlash;
-use protocol_core::push::{Ranges, Rules};
+use protocol_core::push::{Challenge, Ranges, Rules, Webhooks};
 
 use crate::{
     board::{Key, Trouble},
@@ -16,19 +16,20 @@ use crate::{
 };
 
 /// Everything that push notifications have to know about whom they may go to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Reach<'s> {
     /// Whether there are any.
     pub is_on: bool,
-    /// Where they may go.
-    pub rules: Rules<'s>,
+    /// Where they may go, and who is asked first.
+    pub webhooks: Webhooks<'s>,
     /// Who says that a server is who it says it is: root certificates in DER. Without any no `https` gets through.
     pub roots: &'s [&'s [u8]],
 }
 
 impl Reach<'_> {
     /// Calls nobody.
-    pub const NONE: Self = Self { is_on: false, rules: Rules::STRICT, roots: &[] };
+    pub const NONE: Self =
+        Self { is_on: false, webhooks: Webhooks { rules: Rules::STRICT, challenge: Challenge::ByDialect }, roots: &[] };
 }
 
 /// Bytes of what is kept: a byte of yes and no, and hosts with a space between them.
@@ -45,10 +46,12 @@ pub struct Allowed<'m> {
     pub ranges: Ranges,
     /// See [`Rules::hosts`].
     pub hosts: Words<'m>,
+    /// Who is asked first.
+    pub challenge: Challenge,
 }
 
 /// Room for the longest answer to [`Hooks::Show`].
-pub type Answer = heapless::String<{ WEBHOOK_BYTES + 160 }>;
+pub type Answer = heapless::String<{ WEBHOOK_BYTES + 192 }>;
 
 impl<'m> Allowed<'m> {
     /// What a device allows whose owner has said nothing: `https` to public addresses.
@@ -57,11 +60,17 @@ impl<'m> Allowed<'m> {
         plain_http: false,
         ranges: Ranges { loopback: false, private: false, link_local: false },
         hosts: Words::new(),
+        challenge: Challenge::ByDialect,
     };
 
     /// The rules that this is.
     pub fn rules(&self) -> Rules<'_> {
         Rules { plain_http: self.plain_http, ranges: self.ranges, hosts: &self.hosts }
+    }
+
+    /// The same as push notifications want it.
+    pub fn webhooks(&self) -> Webhooks<'_> {
+        Webhooks { rules: self.rules(), challenge: self.challenge }
     }
 
     /// Finds what was kept.
@@ -89,6 +98,7 @@ impl<'m> Allowed<'m> {
             Hooks::Show => {}
             Hooks::On(is_on) => allowed.is_on = is_on,
             Hooks::Allow(what, is_allowed) => *allowed.part(what) = is_allowed,
+            Hooks::Challenge(challenge) => allowed.challenge = challenge,
             Hooks::Host(host) if !Rules::is_host(host) => return Err(BAD_HOST),
             // What is there already is there once.
             Hooks::Host(host) => {
@@ -111,10 +121,10 @@ impl<'m> Allowed<'m> {
     where
         'm: 'h,
     {
-        let Self { is_on, plain_http, ranges, hosts } = self;
+        let Self { is_on, plain_http, ranges, hosts, challenge } = self;
         let mut hosts: Words<'h> = hosts;
         hosts.push(host).map_err(|_| TOO_MUCH)?;
-        Ok(Allowed { is_on, plain_http, ranges, hosts })
+        Ok(Allowed { is_on, plain_http, ranges, hosts, challenge })
     }
 
     fn keep<F: NorFlash>(&self, store: &Store<F>) -> Result<Answer, Trouble> {
@@ -144,8 +154,12 @@ impl<'m> Allowed<'m> {
         for (bit, is_set) in [self.is_on, self.plain_http, loopback, private, link_local].into_iter().enumerate() {
             flags |= u8::from(is_set) << bit;
         }
+        flags |= match self.challenge {
+            Challenge::ByDialect => BY_DIALECT,
+            Challenge::Always => ALWAYS,
+            Challenge::Never => NEVER,
+        };
         let mut bytes = heapless::Vec::new();
-        // Not 0: an empty value is none.
         bytes.push(FORM | flags).ok()?;
         for (place, host) in self.hosts.iter().enumerate() {
             let space: &[u8] = if place == 0 { b"" } else { b" " };
@@ -157,9 +171,12 @@ impl<'m> Allowed<'m> {
 
     fn from_bytes(bytes: &'m [u8]) -> Option<Self> {
         let (flags, line) = bytes.split_first()?;
-        if flags & !0x1f != FORM {
-            return None;
-        }
+        let challenge = match flags & !0x1f ^ FORM {
+            BY_DIALECT => Challenge::ByDialect,
+            ALWAYS => Challenge::Always,
+            NEVER => Challenge::Never,
+            _ => return None,
+        };
         let has = |bit: u8| flags & 1 << bit != 0;
         let mut hosts = Words::new();
         let line = core::str::from_utf8(line).ok()?;
@@ -167,7 +184,7 @@ impl<'m> Allowed<'m> {
             hosts.push(host).ok().filter(|()| Rules::is_host(host))?;
         }
         let ranges = Ranges { loopback: has(2), private: has(3), link_local: has(4) };
-        Some(Self { is_on: has(0), plain_http: has(1), ranges, hosts })
+        Some(Self { is_on: has(0), plain_http: has(1), ranges, hosts, challenge })
     }
 }
 
@@ -177,7 +194,7 @@ impl fmt::Display for Allowed<'_> {
         if !self.is_on {
             return f.write_str("no push notifications");
         }
-        describe(&self.rules(), f)
+        describe(&self.webhooks(), f)
     }
 }
 
@@ -185,7 +202,7 @@ impl fmt::Display for Allowed<'_> {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn describe(rules: &Rules<'_>, f: &mut dyn fmt::Write) -> fmt::Result {
+pub fn describe(Webhooks { rules, challenge }: &Webhooks<'_>, f: &mut dyn fmt::Write) -> fmt::Result {
     f.write_str(if rules.plain_http { "push notifications by https and http" } else { "push notifications by https" })?;
     f.write_str(" to public")?;
     let Ranges { loopback, private, link_local } = rules.ranges;
@@ -198,11 +215,18 @@ pub fn describe(rules: &Rules<'_>, f: &mut dyn fmt::Write) -> fmt::Result {
     for (place, host) in rules.hosts.iter().enumerate() {
         write!(f, "{}{host}", if place == 0 { ", and only to: " } else { " " })?;
     }
-    Ok(())
+    f.write_str(match challenge {
+        Challenge::ByDialect => "",
+        Challenge::Always => "; every receiver is asked first",
+        Challenge::Never => "; no receiver is asked first",
+    })
 }
 
 /// Says in which form the rest is, for those who may find another one some day.
-const FORM: u8 = 0x40;
+const FORM: u8 = 0x80;
+const BY_DIALECT: u8 = 0;
+const ALWAYS: u8 = 0x20;
+const NEVER: u8 = 0x40;
 
 const BAD_HOST: Trouble = Trouble("a host is a name, *. and the end of names, or an address, with :PORT if it has one");
 const TOO_MUCH: Trouble = Trouble("that is too much: 4 hosts at most, of 159 characters in all");
@@ -282,6 +306,21 @@ mod tests {
     }
 
     #[test]
+    fn who_is_asked_first_is_kept_too() {
+        let mut memory = blank();
+        let store = open(&mut memory);
+        for (challenge, words) in [
+            (Challenge::Always, "; every receiver is asked first"),
+            (Challenge::Never, "; no receiver is asked first"),
+            (Challenge::ByDialect, "public addresses"),
+        ] {
+            Allowed::obey(&store, Hooks::Challenge(challenge)).expect("there is room");
+            assert_eq!(Allowed::recall(&store, &mut [0; _]).webhooks().challenge, challenge);
+            assert!(shown(&store).ends_with(words), "{}", shown(&store));
+        }
+    }
+
+    #[test]
     fn bad_hosts_and_too_many_are_refused_and_change_nothing() {
         let mut memory = blank();
         let store = open(&mut memory);
@@ -313,10 +352,11 @@ mod tests {
         let hosts: Vec<String> = [39, 39, 39, 39].iter().map(|bytes| "h".repeat(*bytes)).collect();
         let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
         let ranges = Ranges { loopback: true, private: true, link_local: true };
-        let all = Allowed { is_on: true, plain_http: true, ranges, hosts: Words::from_slice(&hosts).expect("4 fit") };
+        let hosts = Words::from_slice(&hosts).expect("4 fit");
+        let all = Allowed { is_on: true, plain_http: true, ranges, hosts, challenge: Challenge::Always };
         assert_eq!(all.to_bytes().expect("it fits").len(), WEBHOOK_BYTES);
         let answer = all.answer("from the next restart on: ");
-        assert_eq!(answer.as_str(), format!("from the next restart on: {}", all.to_string()));
+        assert_eq!(answer.as_str(), format!("from the next restart on: {}", all));
     }
 
     #[test]
@@ -326,20 +366,20 @@ mod tests {
         for bytes in [
             &[0x01][..],
             &[0x61],
-            &[0x81],
+            &[0xe1],
             &[0xff],
-            b"Aa b c d e",
-            b"Aa  b",
-            b"A a",
-            b"Aa ",
-            b"Ahttp://a",
-            b"A\xff",
-            b"Aa:0",
+            b"\x81a b c d e",
+            b"\x81a  b",
+            b"\x81 a",
+            b"\x81a ",
+            b"\x81http://a",
+            b"\x81\xff",
+            b"\x81a:0",
         ] {
             store.save(Key::WEBHOOKS, bytes).expect("there is room");
             assert!(!Allowed::recall(&store, &mut [0; _]).is_on, "{bytes:?}");
         }
-        store.save(Key::WEBHOOKS, b"Aa b").expect("there is room");
+        store.save(Key::WEBHOOKS, b"\x81a b").expect("there is room");
         assert!(Allowed::recall(&store, &mut [0; _]).is_on);
     }
 

@@ -7,6 +7,7 @@ pub mod net;
 mod outbound;
 mod post;
 mod random;
+mod reach;
 mod sim;
 mod store;
 mod welcome;
@@ -15,6 +16,7 @@ pub use self::{
     args::{Args, Asked, BadArgs, HELP},
     board::say,
     keys::{BadGrant, BadKeys},
+    reach::BadTrust,
     sim::{StartError, run},
     welcome::greet,
 };

@@ -5,11 +5,12 @@ use core::net::SocketAddr;
 use firmware::{
     outbound::Rooms,
     push::{Attempt, Post},
+    reach::Reach,
     signing::Signer,
 };
 use protocol_core::{
     Engine, Node,
-    push::{Outcome, PushStorage, Rules, Webhooks},
+    push::{Outcome, PushStorage, Webhooks},
 };
 use static_cell::ConstStaticCell;
 use tokio::task::spawn_local;
@@ -37,12 +38,12 @@ pub(crate) fn employ(
     node: &'static Node<'static>,
     own: SocketAddr,
     preset: Preset,
-    rules: Rules<'static>,
-    roots: &'static [&'static [u8]],
+    reach: &Reach<'static>,
     signer: Option<&'static Signer>,
     issuer: Option<&'static str>,
 ) {
-    let (network, rules) = (Box::leak(Box::new(Outside { own })), Box::leak(Box::new(rules)));
+    let (network, rules) = (Box::leak(Box::new(Outside { own })), Box::leak(Box::new(reach.webhooks.rules)));
+    let roots = reach.roots;
     let post: &'static Post<'_, '_, _> = Box::leak(Box::new(Post { node, network, rules, roots, signer, issuer }));
     let senders = match preset {
         Preset::Host => HOST_SENDERS,

@@ -1,10 +1,6 @@
 //! A simulated device, from its command line to its last connection.
 
-use core::{
-    fmt,
-    net::{IpAddr, SocketAddr},
-    time::Duration,
-};
+use core::{fmt, net::SocketAddr, time::Duration};
 use std::{
     io,
     path::PathBuf,
@@ -24,7 +20,6 @@ use firmware::{
 use protocol_core::{
     Agent, Engine, Identity, Node, Storage,
     door::{Door, DoorStorage},
-    push::{Challenge, Ranges, Rules, Webhooks},
     time::{Clock, Entropy, Millis, UnixMillis},
 };
 use static_cell::ConstStaticCell;
@@ -128,8 +123,10 @@ pub async fn run(
             (Engine::new(PICO.take(), entropy), Door::new(PICO_DOOR.take(), settings.limits.allowance), settings)
         }
     };
-    let webhooks = Webhooks { rules: rules(args.bind), challenge: Challenge::ByDialect };
-    post::prepare(&mut engine, args.preset, webhooks);
+    let reach = args.calls.reach(args.bind);
+    if reach.is_on {
+        post::prepare(&mut engine, args.preset, reach.webhooks);
+    }
     keys::make_known(&mut door, &principals);
     door.set_open(args.keys.is_open(args.bind));
     let profile = match args.agent {
@@ -170,19 +167,15 @@ pub async fn run(
         spawn_local(rotate_key(signer, store, asked));
     }
 
-    post::employ(node, address, args.preset, webhooks.rules, &[], signer, url);
+    if reach.is_on {
+        post::employ(node, address, args.preset, &reach, signer, url);
+    }
     keys::warn(&principals);
     listening(address);
     // The one call of the HTTP edge.
     let facts = Facts { board: "host-sim", past: Reason::PowerOn.into(), stack: None, network: Connection::default() };
     net::run(listener, &App::new(node, &facts, signer), &settings, stop).await;
     Ok(())
-}
-
-/// Whom it may call: a device that only this machine can reach may call this machine.
-fn rules(bind: IpAddr) -> Rules<'static> {
-    let is_local = bind.is_loopback();
-    Rules { plain_http: is_local, ranges: Ranges { loopback: is_local, ..Rules::STRICT.ranges }, ..Rules::STRICT }
 }
 
 /// Lets as many workers work as the storage has places for.

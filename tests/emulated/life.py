@@ -327,6 +327,20 @@ def a_restart_keeps_what_was_calibrated(board):
     assert 45 < after < 55 and before < 40, (before, after)
 
 
+def a_signing_key_is_changed_on_the_console_and_outlives_a_restart(board):
+    def kids():
+        return [key["kid"] for key in board.get("/.well-known/jwks.json")["keys"]]
+
+    first = kids()
+    assert board.ask("rotate key").startswith("ok"), board.lines
+    second = kids()
+    assert second == [second[0], first[0]] and second[0] != first[0], (first, second)
+    after = len(board.lines)
+    board.restarted(lambda: board.send("reboot"))
+    assert kids() == second
+    assert not any("signing key" in line for line in board.lines[after:]), board.lines
+
+
 def a_panic_is_remembered(board):
     status = board.restarted(lambda: board.suffer("panic"))
     assert status["reset"]["reason"] == "panic", status
@@ -386,6 +400,7 @@ CASES = [
     the_console_answers,
     the_time_comes_from_the_network,
     a_restart_keeps_what_was_calibrated,
+    a_signing_key_is_changed_on_the_console_and_outlives_a_restart,
     a_panic_is_remembered,
     a_stack_overflow_faults_and_is_remembered,
     a_loop_that_stands_still_is_named,

@@ -22,5 +22,5 @@ pub(super) fn recall(store: &Store<here::Flash>) -> Reach<'static> {
     let allowed = ALLOWED.init(Allowed::recall(store, LINE.take()));
     let roots = ROOTS.init(Roots::new(store).recall(CERTIFICATES.take()));
     defmt::info!("{}; {=usize} root certificates", defmt::Display2Format(allowed), roots.len());
-    Reach { is_on: allowed.is_on, rules: allowed.rules(), roots }
+    Reach { is_on: allowed.is_on, webhooks: allowed.webhooks(), roots }
 }

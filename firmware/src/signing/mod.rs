@@ -42,9 +42,6 @@ pub struct Claims<'a> {
     pub body_digest: &'a [u8; 32],
 }
 
-/// The least that a shared secret may have, in bytes: as much as the digest (RFC 7518 §3.2).
-pub const HMAC_KEY_MIN: usize = 32;
-
 /// How long a token is good for. Receivers refuse what is older, whatever it says.
 pub const LIFETIME_SECS: u64 = 300;
 

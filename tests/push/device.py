@@ -1,0 +1,164 @@
+"""The device under test: a host-sim that we start with the rules that a case wants, or a board that is there already and is
+told them on its console."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+import dialects
+from client import OTHER_TOKEN, TOKEN, Honest, Target
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+
+
+class Rules:
+    """What the owner allows: ranges and `http` as words, hosts, and who is asked to prove that it is meant."""
+
+    def __init__(self, allow=(), hosts=(), challenge=None, preset=None):
+        self.allow, self.hosts, self.challenge, self.preset = tuple(allow), tuple(hosts), challenge, preset
+
+    def key(self):
+        return self.allow, self.hosts, self.challenge, self.preset
+
+
+class Device:
+    """Callers of it, in every dialect."""
+
+    def __init__(self, url):
+        self.target = Target(url)
+        self.honest, self.stranger = Honest(self.target), Honest(self.target, OTHER_TOKEN)
+
+    def v1_0(self):
+        return dialects.V1_0(self.honest)
+
+    def callers(self):
+        return [dialect(self.honest) for dialect in dialects.ALL]
+
+    def others(self):
+        return [dialect(self.stranger) for dialect in dialects.ALL]
+
+    def status(self):
+        return self.honest.status()["push"]
+
+    def jwks(self):
+        answer = self.honest.ask(self.target.get("/.well-known/jwks.json", token=""), method="GET")
+        assert answer.status == 200, answer
+        return answer.json()
+
+    def tidy(self):
+        """Ends what a case has left behind: nobody is notified of it any more."""
+        for honest in [self.honest, self.stranger]:
+            for task in honest.call("ListTasks", {"pageSize": 100})["tasks"]:
+                for config in honest.call("ListTaskPushNotificationConfigs", {"taskId": task["id"]}).get("configs", []):
+                    honest.call("DeleteTaskPushNotificationConfig", {"taskId": task["id"], "id": config["id"]})
+                if task["status"]["state"] in ("TASK_STATE_WORKING", "TASK_STATE_SUBMITTED", "TASK_STATE_INPUT_REQUIRED"):
+                    honest.ask(self.target.post({"jsonrpc": "2.0", "id": 1, "method": "CancelTask",
+                                                 "params": {"id": task["id"]}}, token=honest.token))
+
+
+class Sim(Device):
+    """A host-sim of our own."""
+
+    def __init__(self, rules, trust):
+        binary = os.path.join(os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target")), "release", "host-sim")
+        assert os.path.exists(binary), f"no {binary}: cargo build --release -p host-sim"
+        self.folder = tempfile.TemporaryDirectory(prefix="mote-push-")
+        self.tokens, self.log_path = (os.path.join(self.folder.name, name) for name in ["tokens", "log"])
+        self.grant(other=True)
+        words = ["--port", "0", "--agent", "sensor", "--token-file", self.tokens]
+        if rules.allow:
+            words += ["--webhooks", ",".join(rules.allow)]
+        for host in rules.hosts:
+            words += ["--webhook-host", host]
+        if rules.challenge:
+            words += ["--webhook-challenge", rules.challenge]
+        if rules.preset:
+            words += ["--preset", rules.preset]
+        if trust and not os.environ.get('MOTE_PUSH_NO_TRUST'):
+            words += ["--trust", trust]
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen([binary, *words], stdout=log, stderr=subprocess.STDOUT)
+        super().__init__(self._url())
+
+    def _url(self):
+        deadline = time.monotonic() + 20
+        while not (found := re.search(r"http://127\.0\.0\.1:\d+", self.log())):
+            assert self.process.poll() is None and time.monotonic() < deadline, f"host-sim does not start: {self.log()}"
+            time.sleep(0.05)
+        return found[0]
+
+    def log(self):
+        with open(self.log_path, encoding="utf-8", errors="replace") as log:
+            return log.read()
+
+    def grant(self, other):
+        with open(self.tokens, "w", encoding="utf-8") as file:
+            file.write(f"owner:read+act+operator:{TOKEN}\n" + (f"other:read:{OTHER_TOKEN}\n" if other else ""))
+
+    def revoke_other(self):
+        self.grant(other=False)
+        self.process.send_signal(signal.SIGHUP)
+
+    def restore_other(self):
+        self.grant(other=True)
+        self.process.send_signal(signal.SIGHUP)
+        deadline = time.monotonic() + 5
+        while self.stranger.ask(self.target.get("/status", token=OTHER_TOKEN), method="GET").status == 401:
+            assert time.monotonic() < deadline, "the token is not back"
+            time.sleep(0.05)
+
+    def rotate(self):
+        """Another key to sign with."""
+        self.process.send_signal(signal.SIGUSR1)
+
+    def assert_fine(self):
+        assert self.process.poll() is None, f"host-sim has ended: {self.log()[-2000:]}"
+        assert "panicked" not in self.log(), self.log()[-2000:]
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(10)
+        self.folder.cleanup()
+
+
+class Board(Device):
+    """A board that somebody else has started."""
+
+    def __init__(self, url):
+        super().__init__(url)
+        self.console = os.environ["MOTE_CONSOLE"]
+        self.uptime = self.honest.status()["uptimeMs"]
+
+    def type(self, line):
+        """Types a line on its console; what it answers."""
+        with socket.socket(socket.AF_UNIX) as serial:
+            serial.connect(self.console)
+            serial.settimeout(20)
+            serial.sendall(line.encode() + b"\n")
+            said = b""
+            try:
+                while piece := serial.recv(4096):
+                    said += piece
+                    serial.settimeout(0.3)
+            except TimeoutError:
+                pass
+        return said.decode("utf-8", "replace")
+
+    def log(self):
+        path = os.environ.get("MOTE_LOG")
+        if not path:
+            return ""
+        with open(path, encoding="utf-8", errors="replace") as log:
+            return log.read()
+
+    def assert_fine(self):
+        uptime = self.honest.status()["uptimeMs"]
+        assert uptime >= self.uptime, "the board has restarted"
+        self.uptime = uptime
+
+    def close(self):
+        pass
