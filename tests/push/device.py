@@ -78,7 +78,7 @@ class Sim(Device):
             words += ["--webhook-challenge", rules.challenge]
         if rules.preset:
             words += ["--preset", rules.preset]
-        if trust and not os.environ.get('MOTE_PUSH_NO_TRUST'):
+        if trust:
             words += ["--trust", trust]
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen([binary, *words], stdout=log, stderr=subprocess.STDOUT)
@@ -126,12 +126,14 @@ class Sim(Device):
 
 
 class Board(Device):
-    """A board that somebody else has started."""
+    """A board that somebody else has started. What is typed about webhooks counts from its next start on."""
+
+    RANGES = ["http", "private", "link-local", "loopback"]
 
     def __init__(self, url):
         super().__init__(url)
         self.console = os.environ["MOTE_CONSOLE"]
-        self.uptime = self.honest.status()["uptimeMs"]
+        self.rules, self.uptime = Rules(), 0
 
     def type(self, line):
         """Types a line on its console; what it answers."""
@@ -143,10 +145,59 @@ class Board(Device):
             try:
                 while piece := serial.recv(4096):
                     said += piece
-                    serial.settimeout(0.3)
+                    serial.settimeout(0.2)
             except TimeoutError:
                 pass
         return said.decode("utf-8", "replace")
+
+    def obey(self, rules):
+        """Tells it what the owner allows, and starts it again if that is something new."""
+        if rules.key() == self.rules.key():
+            return
+        for what in self.RANGES:
+            if (what in rules.allow) != (what in self.rules.allow):
+                self.tell(f"webhooks {'allow' if what in rules.allow else 'refuse'} {what}")
+        for host in set(rules.hosts) ^ set(self.rules.hosts):
+            self.tell(f"webhooks {'host' if host in rules.hosts else 'forget'} {host}")
+        if rules.challenge != self.rules.challenge:
+            self.tell(f"webhooks challenge {rules.challenge or 'usual'}")
+        self.rules = rules
+        self.restart()
+
+    def tell(self, line):
+        said = self.type(line)
+        assert "ok" in said, f"{line}: {said}"
+
+    def trust(self, roots):
+        """Pastes root certificates; they count from the next start on."""
+        for root in roots:
+            said = self.type(root.pem())
+            assert "SHA-256" in said or "ok" in said, f"a root certificate is not taken: {said}"
+
+    def restart(self):
+        before = self.honest.status()["uptimeMs"]
+        self.type("reboot")
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                status = self.honest.status()
+                if status["uptimeMs"] < before and "time" in status:
+                    break
+            except (OSError, AssertionError):
+                pass
+            assert time.monotonic() < deadline, "the board does not come back, or not to its time"
+            time.sleep(0.2)
+        self.uptime = 0
+
+    def rotate(self):
+        self.type("rotate key")
+
+    def revoke_other(self):
+        self.type("token revoke other")
+
+    def restore_other(self):
+        said = self.type("token add other read")
+        [self.stranger.token] = re.findall(r"shown this once: ([A-Za-z0-9_-]{32})", said)
 
     def log(self):
         path = os.environ.get("MOTE_LOG")
