@@ -93,7 +93,7 @@ fn a_certificate_that_is_trusted_itself_needs_nobody_and_vouches_for_nobody() {
 #[test]
 fn only_the_names_that_it_is_for_will_do() {
     let root = Party::root("root", P256);
-    for names in [&["other.example"][..], &["*.hook.example"], &["192.0.2.1"], &[]] {
+    for names in [&["other.example"][..], &["*.hook.example"], &["9.9.9.1"], &[]] {
         assert_eq!(refusal(&[&root.serve(names)], &root), Untrusted::Name, "{names:?}");
     }
     // The name of the subject is no name of a host.
@@ -101,13 +101,13 @@ fn only_the_names_that_it_is_for_will_do() {
     assert_eq!(refusal(&[&root.issue(subject, P256)], &root), Untrusted::Name);
     let many = root.serve(&["a.example", "b.example", "c.example", "d.example", "e.example", "HOOK.example"]);
     assert_eq!(call(&[&many], &root).unwrap(), "hello");
-    let starred = root.serve(&["*.hooks.example", "192.0.2.1"]);
+    let starred = root.serve(&["*.hooks.example", "9.9.9.1"]);
     for (url, is_it) in [
         ("https://one.hooks.example/", true),
         ("https://one.two.hooks.example/", false),
         ("https://hooks.example/", false),
-        ("https://192.0.2.1/", true),
-        ("https://192.0.2.2/", false),
+        ("https://9.9.9.1/", true),
+        ("https://9.9.9.2/", false),
     ] {
         let called = Call { url, roots: &[&root.der], ..Call::PLAIN }.make(Server::new(&[&starred])).0;
         assert_eq!(called.err(), (!is_it).then_some(Failure::Untrusted(Untrusted::Name)), "{url}");

@@ -39,7 +39,7 @@ impl<P: Peer> Network for Wire<P> {
         P: 'n;
 
     async fn resolve(&self, _: &str) -> Result<heapless::Vec<IpAddr, ADDRESSES>, Unreachable> {
-        Ok([IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1))].into_iter().collect())
+        Ok([IpAddr::V4(Ipv4Addr::new(9, 9, 9, 1))].into_iter().collect())
     }
 
     async fn connect(&self, _: usize, _: SocketAddr) -> Result<Socket<'_, P>, Unreachable> {
