@@ -16,7 +16,8 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 
 class Rules:
-    """What the owner allows: ranges and `http` as words, hosts, and who is asked to prove that it is meant."""
+    """What the owner allows: ranges and `http` as words, `none` of them, or no notifications: `off`; hosts, and who is asked
+    to prove that it is meant. Where nothing is said it is what the device allows by itself."""
 
     def __init__(self, allow=(), hosts=(), challenge=None, preset=None):
         self.allow, self.hosts, self.challenge, self.preset = tuple(allow), tuple(hosts), challenge, preset
@@ -51,13 +52,13 @@ class Device:
 
     def tidy(self):
         """Ends what a case has left behind: nobody is notified of it any more."""
-        for honest in [self.honest, self.stranger]:
-            for task in honest.call("ListTasks", {"pageSize": 100})["tasks"]:
-                for config in honest.call("ListTaskPushNotificationConfigs", {"taskId": task["id"]}).get("configs", []):
-                    honest.call("DeleteTaskPushNotificationConfig", {"taskId": task["id"], "id": config["id"]})
+        for caller in [dialects.V1_0(self.honest), dialects.V1_0(self.stranger)]:
+            for task in caller.call("ListTasks", {"pageSize": 100})["tasks"]:
+                listed = caller.ask("ListTaskPushNotificationConfigs", {"taskId": task["id"]}).json()
+                for config in listed.get("result", {}).get("configs", []):
+                    caller.delete(task["id"], config["id"])
                 if task["status"]["state"] in ("TASK_STATE_WORKING", "TASK_STATE_SUBMITTED", "TASK_STATE_INPUT_REQUIRED"):
-                    honest.ask(self.target.post({"jsonrpc": "2.0", "id": 1, "method": "CancelTask",
-                                                 "params": {"id": task["id"]}}, token=honest.token))
+                    caller.ask("CancelTask", {"id": task["id"]})
 
 
 class Sim(Device):
@@ -70,12 +71,14 @@ class Sim(Device):
         self.tokens, self.log_path = (os.path.join(self.folder.name, name) for name in ["tokens", "log"])
         self.grant(other=True)
         words = ["--port", "0", "--agent", "sensor", "--token-file", self.tokens]
-        if rules.allow:
+        if rules.allow == ("off",):
+            words += ["--no-push"]
+        elif rules.allow:
             words += ["--webhooks", ",".join(rules.allow)]
         for host in rules.hosts:
             words += ["--webhook-host", host]
         if rules.challenge:
-            words += ["--webhook-challenge", rules.challenge]
+            words += ["--challenge", rules.challenge]
         if rules.preset:
             words += ["--preset", rules.preset]
         if trust:

@@ -6,7 +6,7 @@ use embassy_executor::Spawner;
 use embassy_net::{Stack, tcp::TcpSocket};
 use protocol_core::{
     Engine, Node,
-    push::{Challenge, Outcome, PushStorage, Rules, Webhooks},
+    push::{Outcome, PushStorage, Rules},
 };
 use static_cell::{ConstStaticCell, StaticCell};
 
@@ -47,7 +47,7 @@ static CONFIGURED: ConstStaticCell<PushStorage<CONFIGS, SENDERS>> = ConstStaticC
 /// Makes room for those who are to be notified, if the owner wants that.
 pub(super) fn prepare(engine: &mut Engine<'static>, reach: &Reach<'static>) {
     if reach.is_on {
-        engine.set_push(CONFIGURED.take(), Webhooks { rules: reach.rules, challenge: Challenge::ByDialect });
+        engine.set_push(CONFIGURED.take(), reach.webhooks);
     }
 }
 
@@ -75,7 +75,7 @@ pub(super) fn employ(
     let post = POST.init(Post {
         node,
         network: NETWORK.init(Outside { stack, sockets }),
-        rules: RULES.init(reach.rules),
+        rules: RULES.init(reach.webhooks.rules),
         roots: reach.roots,
         signer,
         issuer: None,
