@@ -1,11 +1,15 @@
 //! What is said to be signed by whom. It is put down while the certificates are there, and checked when there is time: a
 //! certificate takes kilobytes, a claim a few hundred bytes.
 
-use ecdsa::signature::hazmat::PrehashVerifier as _;
 use heapless::Vec;
+use p256::ecdsa::{Signature, VerifyingKey, signature::hazmat::PrehashVerifier as _};
 use sha2::{Digest as _, Sha256, Sha384};
 
-use super::certificate::Certificate;
+use super::{
+    certificate::Certificate,
+    der::{Der, INTEGER},
+    p384,
+};
 use crate::outbound::Untrusted;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -83,17 +87,37 @@ impl Claim {
 
     #[inline(never)]
     fn is_by(&self, key: &Key) -> bool {
+        let Some((r, s)) = numbers(&self.signature) else { return false };
         match key.curve {
-            Curve::P256 => {
-                let key = p256::ecdsa::VerifyingKey::from_sec1_bytes(&key.point);
-                let signature = p256::ecdsa::Signature::from_der(&self.signature);
-                matches!((key, signature), (Ok(key), Ok(signature)) if key.verify_prehash(&self.digest, &signature).is_ok())
-            }
-            Curve::P384 => {
-                let key = p384::ecdsa::VerifyingKey::from_sec1_bytes(&key.point);
-                let signature = p384::ecdsa::Signature::from_der(&self.signature);
-                matches!((key, signature), (Ok(key), Ok(signature)) if key.verify_prehash(&self.digest, &signature).is_ok())
-            }
+            Curve::P256 => is_signed_p256(&key.point, &self.digest, r, s),
+            Curve::P384 => p384::is_signed(&key.point, &self.digest, r, s),
         }
     }
+}
+
+fn is_signed_p256(key: &[u8], digest: &[u8], r: &[u8], s: &[u8]) -> bool {
+    let padded = |number: &[u8]| {
+        let mut all = [0; 32];
+        let low = all.get_mut(32_usize.checked_sub(number.len())?..)?;
+        low.iter_mut().zip(number).for_each(|(low, byte)| *low = *byte);
+        Some(all)
+    };
+    let (Some(r), Some(s)) = (padded(r), padded(s)) else { return false };
+    let (Ok(key), Ok(signature)) = (VerifyingKey::from_sec1_bytes(key), Signature::from_scalars(r, s)) else {
+        return false;
+    };
+    key.verify_prehash(digest, &signature).is_ok()
+}
+
+/// The two numbers of a signature, without the zero that says that they are not negative.
+fn numbers(signature: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut outside = Der(signature);
+    let mut inside = outside.sequence().filter(|_| outside.is_empty())?;
+    let mut number = || match inside.next_if(INTEGER)? {
+        [0, positive @ ..] if matches!(positive, [0x80..=0xff, ..]) => Some(positive),
+        positive @ [1..=0x7f, ..] => Some(positive),
+        _ => None,
+    };
+    let (r, s) = (number()?, number()?);
+    inside.is_empty().then_some((r, s))
 }

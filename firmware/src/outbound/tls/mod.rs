@@ -6,6 +6,7 @@ mod claims;
 mod der;
 mod judge;
 mod name;
+mod p384;
 mod records;
 
 use core::cell::Cell;
