@@ -132,7 +132,7 @@ step fuzz tests/fuzz.sh 20
 step release cargo build --release -p host-sim
 step size tests/size/host.sh
 step readme readme
-step receiver tests/push/run.sh
+step receiver tests/push/receiver_test.sh
 # Shut, as a board is.
 step end-to-end tests/with-sim.sh "sensor --preset pico --token owner:read+act+operator:end-to-end-token" tests/end-to-end.sh
 step real-clients real_clients

@@ -237,7 +237,7 @@ const _: () = assert!(WORDS_MAX == 4 && WEBHOOK_BYTES == 160, "a sentence says s
 mod tests {
     extern crate std;
 
-    use std::{format, string::String, string::ToString as _, vec, vec::Vec};
+    use std::{format, string::String, vec, vec::Vec};
 
     use super::*;
     use crate::simulated::flash::{PAGE_BYTES, RamFlash};

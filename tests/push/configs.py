@@ -254,7 +254,7 @@ def a_device_can_be_without(world):
     """Where notifications are off the card says so, and each call gets that error."""
     if world.is_board:
         raise Elsewhere("the board has them")
-    device = world.device(Rules(["none"]))
+    device = world.device(Rules(["off"]))
     card = device.honest.ask(device.target.get("/.well-known/agent-card.json", token=""), method="GET").json()
     assert not card["capabilities"].get("pushNotifications"), card["capabilities"]
     for caller in device.callers():

@@ -16,7 +16,8 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 
 class Rules:
-    """What the owner allows: ranges and `http` as words, hosts, and who is asked to prove that it is meant."""
+    """What the owner allows: ranges and `http` as words, `none` of them, or no notifications: `off`; hosts, and who is asked
+    to prove that it is meant. Where nothing is said it is what the device allows by itself."""
 
     def __init__(self, allow=(), hosts=(), challenge=None, preset=None):
         self.allow, self.hosts, self.challenge, self.preset = tuple(allow), tuple(hosts), challenge, preset
@@ -51,13 +52,13 @@ class Device:
 
     def tidy(self):
         """Ends what a case has left behind: nobody is notified of it any more."""
-        for honest in [self.honest, self.stranger]:
-            for task in honest.call("ListTasks", {"pageSize": 100})["tasks"]:
-                for config in honest.call("ListTaskPushNotificationConfigs", {"taskId": task["id"]}).get("configs", []):
-                    honest.call("DeleteTaskPushNotificationConfig", {"taskId": task["id"], "id": config["id"]})
+        for caller in [dialects.V1_0(self.honest), dialects.V1_0(self.stranger)]:
+            for task in caller.call("ListTasks", {"pageSize": 100})["tasks"]:
+                listed = caller.ask("ListTaskPushNotificationConfigs", {"taskId": task["id"]}).json()
+                for config in listed.get("result", {}).get("configs", []):
+                    caller.delete(task["id"], config["id"])
                 if task["status"]["state"] in ("TASK_STATE_WORKING", "TASK_STATE_SUBMITTED", "TASK_STATE_INPUT_REQUIRED"):
-                    honest.ask(self.target.post({"jsonrpc": "2.0", "id": 1, "method": "CancelTask",
-                                                 "params": {"id": task["id"]}}, token=honest.token))
+                    caller.ask("CancelTask", {"id": task["id"]})
 
 
 class Sim(Device):
@@ -70,15 +71,17 @@ class Sim(Device):
         self.tokens, self.log_path = (os.path.join(self.folder.name, name) for name in ["tokens", "log"])
         self.grant(other=True)
         words = ["--port", "0", "--agent", "sensor", "--token-file", self.tokens]
-        if rules.allow:
+        if rules.allow == ("off",):
+            words += ["--no-push"]
+        elif rules.allow:
             words += ["--webhooks", ",".join(rules.allow)]
         for host in rules.hosts:
             words += ["--webhook-host", host]
         if rules.challenge:
-            words += ["--webhook-challenge", rules.challenge]
+            words += ["--challenge", rules.challenge]
         if rules.preset:
             words += ["--preset", rules.preset]
-        if trust and not os.environ.get('MOTE_PUSH_NO_TRUST'):
+        if trust:
             words += ["--trust", trust]
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen([binary, *words], stdout=log, stderr=subprocess.STDOUT)
@@ -126,12 +129,14 @@ class Sim(Device):
 
 
 class Board(Device):
-    """A board that somebody else has started."""
+    """A board that somebody else has started. What is typed about webhooks counts from its next start on."""
+
+    RANGES = ["http", "private", "link-local", "loopback"]
 
     def __init__(self, url):
         super().__init__(url)
         self.console = os.environ["MOTE_CONSOLE"]
-        self.uptime = self.honest.status()["uptimeMs"]
+        self.rules, self.uptime = Rules(), 0
 
     def type(self, line):
         """Types a line on its console; what it answers."""
@@ -143,10 +148,59 @@ class Board(Device):
             try:
                 while piece := serial.recv(4096):
                     said += piece
-                    serial.settimeout(0.3)
+                    serial.settimeout(0.2)
             except TimeoutError:
                 pass
         return said.decode("utf-8", "replace")
+
+    def obey(self, rules):
+        """Tells it what the owner allows, and starts it again if that is something new."""
+        if rules.key() == self.rules.key():
+            return
+        for what in self.RANGES:
+            if (what in rules.allow) != (what in self.rules.allow):
+                self.tell(f"webhooks {'allow' if what in rules.allow else 'refuse'} {what}")
+        for host in set(rules.hosts) ^ set(self.rules.hosts):
+            self.tell(f"webhooks {'host' if host in rules.hosts else 'forget'} {host}")
+        if rules.challenge != self.rules.challenge:
+            self.tell(f"webhooks challenge {rules.challenge or 'usual'}")
+        self.rules = rules
+        self.restart()
+
+    def tell(self, line):
+        said = self.type(line)
+        assert "ok" in said, f"{line}: {said}"
+
+    def trust(self, roots):
+        """Pastes root certificates; they count from the next start on."""
+        for root in roots:
+            said = self.type(root.pem())
+            assert "SHA-256" in said or "ok" in said, f"a root certificate is not taken: {said}"
+
+    def restart(self):
+        before = self.honest.status()["uptimeMs"]
+        self.type("reboot")
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                status = self.honest.status()
+                if status["uptimeMs"] < before and "time" in status:
+                    break
+            except (OSError, AssertionError):
+                pass
+            assert time.monotonic() < deadline, "the board does not come back, or not to its time"
+            time.sleep(0.2)
+        self.uptime = 0
+
+    def rotate(self):
+        self.type("rotate key")
+
+    def revoke_other(self):
+        self.type("token revoke other")
+
+    def restore_other(self):
+        said = self.type("token add other read")
+        [self.stranger.token] = re.findall(r"shown this once: ([A-Za-z0-9_-]{32})", said)
 
     def log(self):
         path = os.environ.get("MOTE_LOG")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The receiver of docs/examples lets through what a device has signed, and nothing else.
 
-    tests/push/receiver_test.py TARGET_FOLDER        tests/push/run.sh has set up what it needs
+    tests/push/receiver_test.py TARGET_FOLDER        tests/push/receiver_test.sh has set up what it needs
 
 The first cases get tokens from our own signer (tests/examples/sign.rs), the last ones from host-sim. Ends with a line that
 counts what passed and failed.

@@ -75,7 +75,6 @@ class World:
         self.board = Board(url) if self.is_board else None
         if self.is_board:
             self.board.trust([self.authority.root, self.authority_384.root])
-            self.board.wait_for_time()
         # What most cases are under: our address, and plain HTTP. A host-sim on loopback allows both by itself.
         self.usual = Rules(["private", "http"] if self.is_board else [])
 

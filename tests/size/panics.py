@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent.parent
 
 # Ours, and reached by bytes of a peer.
-LOOKED_AT = re.compile(r"(protocol-core/src/.*|firmware/src/(?:http/.*|app\.rs|status\.rs))$")
+LOOKED_AT = re.compile(r"(protocol-core/src/.*|firmware/src/(?:http/.*|signing/.*|app\.rs|status\.rs))$")
 
 OURS = re.compile(r"\b(protocol_core|firmware)::")
 STANDARD = re.compile(r"\blibrary/(core|alloc|std)/")

@@ -305,5 +305,6 @@ fn is_visible(character: char) -> bool {
 }
 
 fn is_token(character: char) -> bool {
-    character.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(character)
+    let is_mark = |character| matches!(character, '!' | '#'..='\'' | '*' | '+' | '-' | '.' | '^'..='`' | '|' | '~');
+    character.is_ascii_alphanumeric() || is_mark(character)
 }

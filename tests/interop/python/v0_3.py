@@ -1,5 +1,7 @@
 """a2a-sdk 0.3.26, which speaks 0.3."""
 
+import warnings
+
 import cases
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
@@ -13,6 +15,9 @@ from a2a.types import (
 )
 from pydantic_push import hook, of_task, webhook
 from pydantic_types import card, neutral, new_message, task
+
+# The SDK makes a dict of a push notification configuration and says so, at each send.
+warnings.filterwarnings("ignore", "Pydantic serializer warnings")
 
 
 def config(**more):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the receiver of docs/examples against tokens of our own signer, and against host-sim:
 #
-#     tests/push/run.sh
+#     tests/push/receiver_test.sh
 #
 # PyJWT is installed outside the checkout, in ${MOTE_CACHE:-~/.cache/mote}/push. Builds what is missing.
 # Exit: 0 all passed, 1 something failed, 77 a tool is missing (skip).
