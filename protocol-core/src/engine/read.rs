@@ -31,6 +31,9 @@ impl Cursor {
     /// Before the first record.
     pub(crate) const START: Self = Self::behind(0);
 
+    /// All zero, for places that nobody looks at.
+    pub(crate) const ZERO: Self = Self { record: 0, ..Self::START };
+
     /// Behind the record of that stamp, wherever it is.
     pub(crate) const fn behind(stamp: Stamp) -> Self {
         Self { record: NIL, stamp, fate: Fate::Stays }
