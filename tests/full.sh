@@ -125,12 +125,14 @@ step tools tools
 step format cargo fmt --all --check
 step lints cargo clippy --workspace --all-targets -- -D warnings
 step lints-log cargo clippy -p firmware --features log -- -D warnings
+step lints-unsigned cargo clippy -p firmware -p host-sim --no-default-features -- -D warnings
 step tests cargo test --workspace
 step docs env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 step fuzz tests/fuzz.sh 20
 step release cargo build --release -p host-sim
 step size tests/size/host.sh
 step readme readme
+step receiver tests/push/receiver_test.sh
 # Shut, as a board is.
 step end-to-end tests/with-sim.sh "sensor --preset pico --token owner:read+act+operator:end-to-end-token" tests/end-to-end.sh
 step real-clients real_clients

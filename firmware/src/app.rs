@@ -9,6 +9,7 @@ use protocol_core::{
 
 use crate::{
     http::{BaseUrl, Broken, Call, CardVersion, Head, Kind, Refusal, Service, Source},
+    signing::{JwkSet, Signer},
     status::{Facts, Status},
 };
 
@@ -16,6 +17,7 @@ use crate::{
 pub struct App<'n, 's> {
     node: &'n Node<'s>,
     facts: &'n Facts,
+    signer: Option<&'n Signer>,
     /// The card tells how to get in: it is another one when the door is opened or shut.
     was_open: bool,
     /// For the card as it was at the start, and for the other one.
@@ -24,8 +26,9 @@ pub struct App<'n, 's> {
 }
 
 impl<'n, 's> App<'n, 's> {
-    /// Puts a node behind the edge. Tell it the time first, if it is known: the card's date is that of the start.
-    pub fn new(node: &'n Node<'s>, facts: &'n Facts) -> Self {
+    /// Puts a node behind the edge, and who signs for it. Tell it the time first, if it is known: the card's date is that
+    /// of the start.
+    pub fn new(node: &'n Node<'s>, facts: &'n Facts, signer: Option<&'n Signer>) -> Self {
         let tag = node.card_tag("");
         // cannot fail: 64 bits are 16 digits, and an HTTP date has 29 characters.
         let etags = ["", "+"].map(|change| {
@@ -38,7 +41,7 @@ impl<'n, 's> App<'n, 's> {
             let _ = write!(text, "{date}");
             text
         });
-        Self { node, facts, was_open: node.door().is_open(), etags, last_modified }
+        Self { node, facts, signer, was_open: node.door().is_open(), etags, last_modified }
     }
 }
 
@@ -84,6 +87,10 @@ impl<'s> Service for App<'_, 's> {
         self.node.extended_card(host, caller).map(Answer::Reply)
     }
 
+    fn keys(&self) -> Option<Answer<'_, 's>> {
+        self.signer.map(|signer| Answer::Keys(signer.published()))
+    }
+
     fn status(&self) -> Answer<'_, 's> {
         Answer::Status(Status::new(self.node, self.facts))
     }
@@ -105,6 +112,8 @@ pub enum Answer<'a, 's> {
     Reply(Reply<'a, 's>),
     /// How the device is.
     Status(Status<'a>),
+    /// The public keys of who signs.
+    Keys(JwkSet),
 }
 
 impl Source for Answer<'_, '_> {
@@ -112,6 +121,7 @@ impl Source for Answer<'_, '_> {
         match self {
             Self::Reply(reply) => reply.fill(out).await.map_err(|protocol_core::Broken| Broken),
             Self::Status(status) => Ok(status.fill(out)),
+            Self::Keys(keys) => Ok(keys.fill(out)),
         }
     }
 }
@@ -151,7 +161,7 @@ mod tests {
         let node = Node::new(Engine::new(&mut storage, &mut chance), door, &Boot, identity);
         node.handle_wall_time(UnixMillis(1_767_225_600_000));
         let facts = Facts { board: "none", past: Reason::PowerOn.into(), stack: None, network: Connection::default() };
-        test(&App::new(&node, &facts));
+        test(&App::new(&node, &facts, None));
     }
 
     fn read(mut answer: Answer<'_, '_>) -> String {

@@ -215,6 +215,13 @@ impl Key {
     pub const HOSTS: Self = Self(4);
     /// The origins whose pages may ask, with a space between them: [`List::Origins`](crate::naming::List::Origins).
     pub const ORIGINS: Self = Self(5);
+    /// Whom it may call, as [`Allowed`](crate::reach::Allowed) writes it.
+    pub const WEBHOOKS: Self = Self(6);
+
+    /// The secret with which notifications are signed: 32 bytes, high byte first.
+    pub const SIGNING: Self = Self(0x10);
+    /// The public half of the secret before that one: both coordinates.
+    pub const SIGNED_BEFORE: Self = Self(0x11);
 
     /// Somebody who is known, as [`Principal::to_bytes`](protocol_core::door::Principal::to_bytes) writes it. Keys 0x20 to
     /// 0x3f.
@@ -225,6 +232,27 @@ impl Key {
     pub const fn principal(place: usize) -> Self {
         assert!(place < 0x20);
         Self(0x20 + place as u16)
+    }
+
+    /// The length and the SHA-256 of a root certificate ([`roots`](crate::roots)). Keys 0x40 to 0x5f are those of roots and
+    /// their pieces.
+    ///
+    /// # Panics
+    /// Where a board trusts more than 4.
+    #[must_use]
+    pub const fn root(place: usize) -> Self {
+        assert!(place < 4);
+        Self(0x40 + 8 * place as u16)
+    }
+
+    /// A piece of a root certificate.
+    ///
+    /// # Panics
+    /// Where it has more than 7.
+    #[must_use]
+    pub const fn root_piece(place: usize, piece: usize) -> Self {
+        assert!(piece < 7);
+        Self(Self::root(place).0 + 1 + piece as u16)
     }
 
     /// What is added to the readings of a sensor: an `i32` in thousandths, low byte first. Keys 0x100 to 0x1ff.

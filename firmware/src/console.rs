@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use protocol_core::door::Classes;
+use protocol_core::{door::Classes, push::Challenge};
 
 use crate::{
     naming::{List, WORDS_MAX, Words},
@@ -29,6 +29,14 @@ pub enum Command<'l> {
     Names(List, Words<'l>),
     /// Who gets in.
     Keys(Keys<'l>),
+    /// Whom it may call, from the next start on.
+    Hooks(Hooks<'l>),
+    /// Which root certificates it trusts.
+    Trust,
+    /// Not to trust the one of that number any more, from the next start on.
+    Distrust(usize),
+    /// Another key to sign notifications with.
+    RotateKey,
     /// A restart.
     Reboot,
     /// Something that only an emulated board does, for tests.
@@ -55,6 +63,50 @@ pub enum Keys<'l> {
     Revoke(&'l str),
     /// Guests do, or no longer.
     Guests(bool),
+}
+
+/// What a person can ask about whom the device may call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hooks<'l> {
+    /// Whom it may.
+    Show,
+    /// Anybody at all, or nobody.
+    On(bool),
+    /// More than public addresses by https, or no longer.
+    Allow(What, bool),
+    /// That host: those that are named are the only ones.
+    Host(&'l str),
+    /// That host no longer.
+    Forget(&'l str),
+    /// Who is asked first whether it is meant.
+    Challenge(Challenge),
+}
+
+/// What can be allowed beside `https` to public addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Plain HTTP.
+    Http,
+    /// The device itself.
+    Loopback,
+    /// The house.
+    Private,
+    /// The wire.
+    LinkLocal,
+}
+
+impl What {
+    /// Finds what a word means.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "http" => Some(Self::Http),
+            "loopback" => Some(Self::Loopback),
+            "private" => Some(Self::Private),
+            "link-local" => Some(Self::LinkLocal),
+            _ => None,
+        }
+    }
 }
 
 /// What an emulated board does to be tested.
@@ -89,6 +141,8 @@ pub enum Complaint {
     Network(BadNetwork),
     /// There are no such classes.
     Classes,
+    /// That cannot be allowed.
+    What,
 }
 
 impl Complaint {
@@ -101,6 +155,9 @@ impl Complaint {
             Self::Words => "too few or too many words; put a name with spaces into quotes",
             Self::TooLong => "a line has 168 characters at most",
             Self::Network(bad) => bad.as_str(),
+            Self::What => {
+                "what can be allowed is http, private, link-local and loopback; webhooks host HOST allows a host"
+            }
             Self::Classes => "classes are read, act and operator, with + between them; every call needs read",
         }
     }
@@ -128,6 +185,16 @@ token replace NAME     another token for that name; the one before stays valid u
 token retire NAME      ... this: the one before is valid no longer\r\n\
 token revoke NAME      no token of that name is valid any longer\r\n\
 open on, open off      whether everybody gets in, without a token\r\n\
+webhooks               whom it may call; what is changed counts from the next restart on\r\n\
+webhooks allow WHAT    beside https to public addresses: http, private, link-local or loopback\r\n\
+webhooks refuse WHAT   no longer\r\n\
+webhooks host HOST     only those that are named so: NAME, *.NAME or ADDRESS, with :PORT or without\r\n\
+webhooks forget HOST   no longer\r\n\
+webhooks challenge WHO who is asked first whether it is meant: always, never or usual (if the dialect has it)\r\n\
+webhooks on, webhooks off  whether it calls anybody at all\r\n\
+trust                  root certificates that it believes; paste one, as text with its BEGIN and END, to add it\r\n\
+trust forget NUMBER    no longer, from the next restart on\r\n\
+rotate key             sign notifications with a new key; the one before stays published until the next\r\n\
 reboot                 restart";
 
 /// The longest line: as many origins as are kept.
@@ -202,15 +269,34 @@ pub fn parse(line: &str) -> Result<Command<'_>, Complaint> {
         ["token", "revoke", name] => Ok(Command::Keys(Keys::Revoke(name))),
         ["open", "on"] => Ok(Command::Keys(Keys::Guests(true))),
         ["open", "off"] => Ok(Command::Keys(Keys::Guests(false))),
+        ["webhooks"] => Ok(Command::Hooks(Hooks::Show)),
+        ["webhooks", "on"] => Ok(Command::Hooks(Hooks::On(true))),
+        ["webhooks", "off"] => Ok(Command::Hooks(Hooks::On(false))),
+        ["webhooks", "allow", what] => allow(what, true),
+        ["webhooks", "refuse", what] => allow(what, false),
+        ["webhooks", "host", host] => Ok(Command::Hooks(Hooks::Host(host))),
+        ["webhooks", "forget", host] => Ok(Command::Hooks(Hooks::Forget(host))),
+        ["webhooks", "challenge", "usual"] => Ok(Command::Hooks(Hooks::Challenge(Challenge::ByDialect))),
+        ["webhooks", "challenge", "always"] => Ok(Command::Hooks(Hooks::Challenge(Challenge::Always))),
+        ["webhooks", "challenge", "never"] => Ok(Command::Hooks(Hooks::Challenge(Challenge::Never))),
+        ["trust"] => Ok(Command::Trust),
+        ["trust", "forget", number] => number.parse().map(Command::Distrust).map_err(|_| Complaint::Words),
+        ["rotate", "key"] => Ok(Command::RotateKey),
         ["reboot"] => Ok(Command::Reboot),
         ["trial", trial] => TRIALS
             .iter()
             .find(|(name, _)| name == trial)
             .map(|(_, trial)| Command::Trial(*trial))
             .ok_or(Complaint::Unknown),
-        ["wifi" | "forget" | "ntp" | "token" | "open" | "trial", ..] => Err(Complaint::Words),
+        ["wifi" | "forget" | "ntp" | "token" | "open" | "webhooks" | "trust" | "rotate" | "trial", ..] => {
+            Err(Complaint::Words)
+        }
         _ => Err(Complaint::Unknown),
     }
+}
+
+fn allow(what: &str, is_allowed: bool) -> Result<Command<'_>, Complaint> {
+    What::parse(what).map(|what| Command::Hooks(Hooks::Allow(what, is_allowed))).ok_or(Complaint::What)
 }
 
 fn list<'l>(list: List, words: &[&'l str]) -> Result<Command<'l>, Complaint> {
@@ -295,6 +381,28 @@ mod tests {
             ("token", Err(Complaint::Words)),
             ("open", Err(Complaint::Words)),
             ("open yes", Err(Complaint::Words)),
+            ("webhooks", Ok(Command::Hooks(Hooks::Show))),
+            ("webhooks on", Ok(Command::Hooks(Hooks::On(true)))),
+            ("webhooks off", Ok(Command::Hooks(Hooks::On(false)))),
+            ("webhooks allow http", Ok(Command::Hooks(Hooks::Allow(What::Http, true)))),
+            ("webhooks allow loopback", Ok(Command::Hooks(Hooks::Allow(What::Loopback, true)))),
+            ("webhooks refuse private", Ok(Command::Hooks(Hooks::Allow(What::Private, false)))),
+            ("webhooks refuse link-local", Ok(Command::Hooks(Hooks::Allow(What::LinkLocal, false)))),
+            ("webhooks allow everything", Err(Complaint::What)),
+            ("webhooks host *.lan:8443", Ok(Command::Hooks(Hooks::Host("*.lan:8443")))),
+            ("webhooks forget *.lan:8443", Ok(Command::Hooks(Hooks::Forget("*.lan:8443")))),
+            ("webhooks challenge always", Ok(Command::Hooks(Hooks::Challenge(Challenge::Always)))),
+            ("webhooks challenge never", Ok(Command::Hooks(Hooks::Challenge(Challenge::Never)))),
+            ("webhooks challenge usual", Ok(Command::Hooks(Hooks::Challenge(Challenge::ByDialect)))),
+            ("webhooks challenge", Err(Complaint::Words)),
+            ("webhooks host a b", Err(Complaint::Words)),
+            ("webhooks dance", Err(Complaint::Words)),
+            ("trust", Ok(Command::Trust)),
+            ("trust forget 2", Ok(Command::Distrust(2))),
+            ("trust forget two", Err(Complaint::Words)),
+            ("trust me", Err(Complaint::Words)),
+            ("rotate key", Ok(Command::RotateKey)),
+            ("rotate", Err(Complaint::Words)),
             ("reboot", Ok(Command::Reboot)),
             ("trial panic", Ok(Command::Trial(Trial::Panic))),
             ("trial dance", Err(Complaint::Unknown)),
@@ -338,9 +446,28 @@ mod tests {
 
     #[test]
     fn help_names_every_command() {
-        for word in
-            ["status", "wifi", "forget wifi", "ntp", "names", "origins", "tokens", "open on", "open off", "reboot"]
-        {
+        for word in [
+            "status",
+            "wifi",
+            "forget wifi",
+            "ntp",
+            "names",
+            "origins",
+            "tokens",
+            "open on",
+            "open off",
+            "webhooks allow",
+            "webhooks refuse",
+            "webhooks host",
+            "webhooks forget",
+            "webhooks challenge",
+            "webhooks on",
+            "webhooks off",
+            "trust",
+            "trust forget",
+            "rotate key",
+            "reboot",
+        ] {
             assert!(HELP.contains(word), "{word}");
         }
         for word in ["add", "replace", "retire", "revoke"] {

@@ -32,17 +32,21 @@ use crate::{
     keyring::{First, Keyring, PRINCIPALS},
     naming::{LIST_BYTES, List, Words},
     reset::Reason,
+    signing::{Made, Recalled, Signer},
     status::{Connection, Facts},
     store::Store,
     wifi::NetworkChange,
 };
 
+mod calls;
 mod console;
 mod desk;
 mod guard;
 pub(crate) mod memo;
 mod network;
+mod outbound;
 mod porch;
+mod post;
 pub(crate) mod stack;
 #[cfg(feature = "emulated")]
 mod trial;
@@ -80,8 +84,8 @@ const READERS: usize = 4;
 const CONNECTIONS: usize = 6;
 /// Large request buffers. One will do: a body that does not fit behind its head needs it until it is decoded.
 const BODIES: usize = 1;
-/// The network's own sockets: DHCP, and one to ask for the time.
-const SERVICES: usize = 2;
+/// The network's own sockets: DHCP, one to ask for the time, and one to ask for names.
+const SERVICES: usize = 3;
 /// The sockets that are there to say that all others are taken: while one says so the other one listens.
 const DOORS: usize = 2;
 /// Addresses of strangers that are counted each by itself.
@@ -145,6 +149,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     static FACTS: StaticCell<Facts> = StaticCell::new();
     static GUARD: StaticCell<Guard> = StaticCell::new();
     static AGENT: StaticCell<Sensing> = StaticCell::new();
+    static SIGNER: StaticCell<Signer> = StaticCell::new();
     static APP: StaticCell<App<'static, 'static>> = StaticCell::new();
     static SHELF: StaticCell<Shelf> = StaticCell::new();
     static BODIES: StaticCell<Bodies<'static>> = StaticCell::new();
@@ -152,7 +157,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     static HOSTS: StaticCell<Words<'static>> = StaticCell::new();
     static ORIGINS: StaticCell<Words<'static>> = StaticCell::new();
     static SITE: StaticCell<Place> = StaticCell::new();
-    static SOCKETS: StaticCell<StackResources<{ SERVICES + CONNECTIONS + DOORS }>> = StaticCell::new();
+    static SOCKETS: StaticCell<StackResources<{ SERVICES + CONNECTIONS + DOORS + post::SENDERS }>> = StaticCell::new();
 
     let Kit { instruments, nic, radio, flash, entropy, watchdog, serial, reason } = kit;
     let facts = FACTS.init_with(|| Facts {
@@ -180,19 +185,34 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         restart: Signal::new(),
         time_server: Signal::new(),
     });
+    let reach = calls::recall(&desk.store);
     let mut door = Door::new(KNOWN.take(), LIMITS.allowance);
     let first = Keyring::new(&desk.store).recall(&mut door, |bytes| entropy.fill(bytes));
     if let Some(first) = &first {
         tell_first(first);
     }
+    let signer = match Signer::recall(&desk.store, None, |bytes| entropy.fill(bytes)) {
+        Ok(Recalled { signer, made }) => {
+            tell_key(made);
+            Some(&*SIGNER.init(signer))
+        }
+        Err(trouble) => {
+            defmt::warn!("nothing is signed: {=str}", trouble.0);
+            None
+        }
+    };
     let identity = Identity { profile: sensor::PROFILE, url: None, served: Served::ALL };
-    let node = NODE.init_with(|| Node::new(Engine::new(MEMORY.take(), entropy), door, UPTIME.take(), identity));
+    let node = NODE.init_with(|| {
+        let mut engine = Engine::new(MEMORY.take(), entropy);
+        post::prepare(&mut engine, &reach);
+        Node::new(engine, door, UPTIME.take(), identity)
+    });
     let agent = AGENT.init_with(|| SensorNode::new(desk));
     let shelf = SHELF.init(ROOMS.take().each_mut().map(|room| RefCell::new(&mut room[..])));
     let bodies = BODIES.init_with(|| Bodies::new(shelf));
     let [hosts, origins] = LISTS.take();
     let site = SITE.init(Site {
-        service: APP.init_with(|| App::new(node, facts)),
+        service: APP.init_with(|| App::new(node, facts, signer)),
         bodies,
         crowd: CROWD.init(Crowd::new(PLACES.take())),
         limits: &LIMITS,
@@ -213,10 +233,12 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         node,
         facts,
         desk,
+        signer,
         #[cfg(feature = "emulated")]
         guard,
     };
     spawner.spawn(console::listen(serial, room, first.map(|first| first.token)).expect(ONCE));
+    post::employ(spawner, stack, node, &reach, signer);
     spawner.spawn(wind(node, guard).expect(ONCE));
     for worker in 0..WORKERS {
         spawner.spawn(work(worker, node, agent).expect(ONCE));
@@ -255,6 +277,20 @@ fn tell_first(First { token, kept }: &First) {
     defmt::warn!("nobody was known here: this is the token of owner, shown this once: {=str}", token.as_str());
     if let Err(trouble) = kept {
         defmt::error!("the token is not kept, and the next start makes another one: {=str}", trouble.0);
+    }
+}
+
+/// Says what became of the key with which notifications are signed, where it is not the one from before.
+fn tell_key(made: Option<Made>) {
+    match made {
+        Some(Made { was_damaged: true, .. }) => {
+            defmt::warn!("the signing key that was kept is none: there is a new one, and receivers have to fetch it");
+        }
+        Some(Made { was_damaged: false, .. }) => defmt::info!("a signing key was made"),
+        None => {}
+    }
+    if let Some(Made { kept: Err(trouble), .. }) = made {
+        defmt::error!("the signing key is not kept, and the next start makes another one: {=str}", trouble.0);
     }
 }
 

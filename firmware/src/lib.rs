@@ -5,14 +5,20 @@
 //! | module | what it answers |
 //! | --- | --- |
 //! | [`http`] | how do requests come in and answers go out, on any socket of picoserve's |
+//! | [`outbound`] | how does the device call others, and whom does it believe |
 //! | [`app`] | how does the protocol machine stand behind that edge |
 //! | [`agents`] | what can be asked |
 //! | [`board`] | what does a board have to give |
 //! | `device` | how does all of it run on a microcontroller (with the feature of a board) |
 //! | `entropy` | what is chance made of where the chip has little (RP2040 and RP2350) |
 //! | [`store`] | what is kept beyond a restart, and how |
+//! | [`push`] | how do notifications get to those who asked for them |
 //! | [`keyring`] | who is known beyond a restart, and where do their tokens come from |
 //! | [`naming`] | which names does it go by, and whose pages may ask it |
+//! | [`reach`] | whom may it call |
+//! | [`roots`] | whom does it believe who a server is |
+//! | [`pem`] | how are certificates typed |
+//! | [`signing`] | how can a receiver of notifications tell who has sent them |
 //! | [`wifi`] | how does a device join a network and stay in it |
 //! | [`console`] | what can be typed on the serial line |
 //! | [`reset`] | why did the device start |
@@ -36,7 +42,13 @@ pub mod http;
 pub mod keyring;
 pub mod milli;
 pub mod naming;
+pub mod outbound;
+pub mod pem;
+pub mod push;
+pub mod reach;
 pub mod reset;
+pub mod roots;
+pub mod signing;
 pub mod simulated;
 pub mod status;
 pub mod store;

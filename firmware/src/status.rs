@@ -8,6 +8,7 @@ use core::{
 
 use protocol_core::{
     Limits, Node,
+    push::PushCounts,
     time::{Millis, UnixMillis},
 };
 
@@ -49,6 +50,7 @@ pub struct Status<'a> {
     now: Millis,
     time: Option<UnixMillis>,
     limits: Limits,
+    push: Option<PushCounts>,
     is_open: bool,
     principals: usize,
     stack: Option<Stack>,
@@ -70,6 +72,7 @@ impl<'a> Status<'a> {
             now: node.now(),
             time: node.wall_time(),
             limits: node.limits(),
+            push: node.push_counts(),
             stack: facts.stack.map(|measure| measure()),
             address: facts.network.address.get(),
             wifi: facts.network.wifi.get(),
@@ -118,12 +121,19 @@ impl<'a> Status<'a> {
             8 => writeln!(text, "\"tasks\":{{\"used\":{},\"all\":{}}},", limits.tasks_used, limits.tasks),
             9 => writeln!(text, "\"logBlocks\":{{\"used\":{},\"all\":{}}},", limits.blocks_used, limits.blocks),
             10 => writeln!(text, "\"readers\":{{\"used\":{},\"all\":{}}},", limits.readers_used, limits.readers),
+            11 => self.push.map_or(Ok(()), |push| write_push(text, &push)),
             _ => writeln!(text, "\"workers\":{{\"all\":{}}}}}", limits.workers),
         }
     }
 }
 
-const MEMBERS: usize = 12;
+fn write_push(text: &mut dyn fmt::Write, push: &PushCounts) -> fmt::Result {
+    let PushCounts { used, all, delivered, failed, given_up, lost } = push;
+    write!(text, "\"push\":{{\"used\":{used},\"all\":{all},\"delivered\":{delivered},")?;
+    writeln!(text, "\"failed\":{failed},\"givenUp\":{given_up},\"lost\":{lost}}},")
+}
+
+const MEMBERS: usize = 13;
 
 /// The longest member has the longest detail.
 const MEMBER_MAX: usize = DETAIL_MAX + 64;
@@ -136,6 +146,7 @@ mod tests {
     use protocol_core::{
         Engine, Identity, Served, Storage,
         door::{Allowance, Classes, Door, DoorStorage, Principal},
+        push::{Challenge, PushStorage, Rules, Webhooks},
         time::Clock,
     };
 
@@ -162,7 +173,10 @@ mod tests {
         let mut door = Door::new(&mut known, Allowance::UNLIMITED);
         door.know(Principal::new("anna", Classes::ALL, "annas-first-token").expect("it is fit"))
             .expect("there is room");
-        let node = Node::new(Engine::new(&mut storage, &mut chance), door, &Late, identity);
+        let mut engine = Engine::new(&mut storage, &mut chance);
+        let mut webhooks = PushStorage::<3, 1>::new();
+        engine.set_push(&mut webhooks, Webhooks { rules: Rules::STRICT, challenge: Challenge::ByDialect });
+        let node = Node::new(engine, door, &Late, identity);
         node.handle_wall_time(UnixMillis(1_767_225_600_000));
         let mut status = Status::new(&node, facts);
         let mut all = Vec::new();
@@ -173,6 +187,14 @@ mod tests {
                 filled => all.extend_from_slice(&buffer[..filled]),
             }
         }
+    }
+
+    #[test]
+    fn no_count_is_too_large() {
+        let mut text = heapless::String::<MEMBER_MAX>::new();
+        let most = u32::MAX;
+        let push = PushCounts { used: most, all: most, delivered: most, failed: most, given_up: most, lost: most };
+        assert!(write_push(&mut text, &push).is_ok());
     }
 
     #[test]
@@ -201,6 +223,7 @@ mod tests {
         assert!(whole.contains("\"time\":\"2026-01-01T00:00:00.000Z\""), "{whole}");
         assert!(whole.contains("\"address\":\"192.168.100.200\"") && whole.contains("wifi SSID PASSWORD"), "{whole}");
         assert!(whole.contains("\"door\":{\"open\":false,\"principals\":1}") && !whole.contains("anna"), "{whole}");
+        assert!(whole.contains("\"push\":{\"used\":0,\"all\":3,\"delivered\":0,"), "{whole}");
         for piece in [1, 2, 7, 64, 100] {
             assert_eq!(read(&facts, piece), whole);
         }

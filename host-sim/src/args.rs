@@ -1,13 +1,15 @@
 //! The command line.
 
 use core::{fmt, net::IpAddr, str::FromStr};
+use std::path::PathBuf;
 
 use firmware::http::Names;
-use protocol_core::{Served, door::TOKEN_MIN};
+use protocol_core::{Served, door::TOKEN_MIN, push::Challenge};
 
 use crate::{
     board::{Fault, SENSORS},
     keys::{BadGrant, BadKeys, Grant, Keys},
+    reach::{BadTrust, Calls},
 };
 
 /// What `--help` says.
@@ -31,6 +33,17 @@ host-sim [OPTIONS]
                            it: better in a file
   --token-file FILE        the same, one in a line, read again on SIGHUP; lines that begin with # are comments
   --open                   everybody gets in, without a token, too
+  --store FILE             keeps what a device keeps in its flash, such as its signing key; without it a new key is made at
+                           every start. SIGUSR1 changes the key
+  --webhooks LIST          where push notifications may go beside https to public addresses: http, private, link-local and
+                           loopback with commas, or none. Unless said: http,loopback if it listens on loopback itself
+  --webhook-host HOST      push notifications go only to hosts that are named so: NAME, *.NAME or ADDRESS, with :PORT or
+                           without; may be said again
+  --trust FILE             root certificates (PEM) of those who receive push notifications; may be said again. Without any
+                           no https gets through
+  --challenge WHO          whose webhooks are asked first if they are meant: always, never or usual, where the client's
+                           version of A2A has that (usual)
+  --no-push                no push notifications
   --name HOST              a name it goes by, beside its addresses and localhost; may be said again
   --allow-origin URL       a web site whose pages may ask, e.g. https://panel.example; may be said again
   --help                   this
@@ -68,6 +81,10 @@ pub struct Args {
     pub(crate) fault: Option<Fault>,
     /// Who gets in.
     pub(crate) keys: Keys,
+    /// Where that is kept which outlives a restart.
+    pub(crate) store: Option<PathBuf>,
+    /// Whom it may call.
+    pub(crate) calls: Calls,
     /// Names it goes by, in lower case.
     pub(crate) names: Vec<String>,
     /// Web sites whose pages may ask, as browsers name them.
@@ -113,6 +130,8 @@ pub enum BadArgs {
     Token(BadGrant),
     /// Who gets in does not add up.
     Keys(BadKeys),
+    /// Who is trusted cannot be read.
+    Trust(BadTrust),
 }
 
 impl BadArgs {
@@ -149,6 +168,7 @@ impl fmt::Display for BadArgs {
             Self::Value(name) => write!(f, "{name} takes no value"),
             Self::Token(bad) => write!(f, "--token: {bad}"),
             Self::Keys(bad) => bad.fmt(f),
+            Self::Trust(bad) => bad.fmt(f),
         }
     }
 }
@@ -167,6 +187,8 @@ impl Default for Args {
             dialects: ("1.0,0.3,0.1".into(), Served::ALL),
             fault: None,
             keys: Keys::default(),
+            store: None,
+            calls: Calls::default(),
             names: Vec::new(),
             origins: Vec::new(),
         }
@@ -174,7 +196,7 @@ impl Default for Args {
 }
 
 /// The options that have a value: their names and what they take.
-const OPTIONS: [(&str, &str); 12] = [
+const OPTIONS: [(&str, &str); 17] = [
     ("--port", "a number from 0 to 65535"),
     ("--bind", "an IP address such as 127.0.0.1 or ::1"),
     ("--url", "a URL that begins with http:// or https://"),
@@ -185,6 +207,11 @@ const OPTIONS: [(&str, &str); 12] = [
     ("--fault", "SENSOR:after=N with a sensor of temperature, humidity and pressure"),
     ("--token", "NAME:CLASSES:TOKEN"),
     ("--token-file", "the name of a file, with one colon at most"),
+    ("--store", "the name of a file, with one colon at most"),
+    ("--webhooks", "a list of http, private, link-local and loopback with commas, or none"),
+    ("--webhook-host", "a name, *. and the end of names, or an address, with :PORT if it has one"),
+    ("--trust", "the name of a file, with one colon at most"),
+    ("--challenge", "always, never or usual"),
     ("--name", "a host name such as mote.local, without a port"),
     ("--allow-origin", "http:// or https:// and a host, with a port if it has one"),
 ];
@@ -210,8 +237,11 @@ impl Args {
             match (flag, value) {
                 (Some(asked), None) => return Ok(asked),
                 (None, None) if name == "--open" => args.keys.is_open = true,
+                (None, None) if name == "--no-push" => args.calls.is_off = true,
                 (Some(_), Some(_)) => return Err(BadArgs::Value(name.to_owned())),
-                (None, Some(_)) if name == "--open" => return Err(BadArgs::Value(name.to_owned())),
+                (None, Some(_)) if matches!(name, "--open" | "--no-push") => {
+                    return Err(BadArgs::Value(name.to_owned()));
+                }
                 (None, value) => {
                     let known = OPTIONS.iter().find(|(known, _)| *known == name);
                     let (name, takes) = known.copied().ok_or_else(|| BadArgs::unknown(name))?;
@@ -227,7 +257,7 @@ impl Args {
         Ok(Asked::Run(args))
     }
 
-    /// Adds what the environment says about who gets in, reads the file that the command line names, and looks whether all
+    /// Adds what the environment says about who gets in, reads the files that the command line names, and looks whether all
     /// of it fits together.
     ///
     /// # Errors
@@ -235,6 +265,7 @@ impl Args {
     pub fn with_keys(mut self, environment: Option<&str>) -> Result<Self, BadArgs> {
         self.keys.add_environment(environment.unwrap_or_default())?;
         self.keys.read()?;
+        self.calls.read().map_err(BadArgs::Trust)?;
         let principals = self.keys.principals(self.preset.principals())?;
         match &self.keys.file {
             Some(file) if principals.is_empty() => Err(BadKeys::Empty(file.clone()).into()),
@@ -271,8 +302,20 @@ impl Args {
                 self.fault = Some(Fault { sensor, after: number(after)? });
             }
             // The name of a file is told when it cannot be read.
-            "--token-file" if value.is_empty() || is_like_a_grant(value) => return None,
+            "--token-file" | "--store" | "--trust" if value.is_empty() || is_like_a_grant(value) => return None,
             "--token-file" => self.keys.file = Some(value.into()),
+            "--store" => self.store = Some(value.into()),
+            "--trust" => self.calls.trust(value),
+            "--webhooks" => self.calls.allow(value)?,
+            "--webhook-host" => self.calls.name(value)?,
+            "--challenge" => {
+                self.calls.challenge = match value {
+                    "usual" => Challenge::ByDialect,
+                    "always" => Challenge::Always,
+                    "never" => Challenge::Never,
+                    _ => return None,
+                }
+            }
             "--name" => self.names.push(host(value)?),
             "--allow-origin" => self.origins.push(origin(value)?),
             _ => return None,
@@ -310,174 +353,4 @@ fn origin(text: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(line: &str) -> Result<Asked, BadArgs> {
-        Args::parse(line.split_whitespace().map(str::to_owned))
-    }
-
-    fn run(line: &str) -> Args {
-        match parse(line) {
-            Ok(Asked::Run(args)) => args,
-            other => panic!("{line}: {other:?}"),
-        }
-    }
-
-    #[test]
-    fn everything_has_a_default() {
-        assert_eq!(run(""), Args::default());
-        assert_eq!(Served::parse(&Args::default().dialects.0), Some(Args::default().dialects.1));
-    }
-
-    #[test]
-    fn values_stand_behind_a_space_or_an_equals_sign() {
-        let spaced =
-            run("--port 0 --bind ::1 --url https://a.example/x?y=z --agent conformance --seed 7 --preset pico \
-                          --dialects 1.0,0.3 --fault humidity:after=10 --token-file my.tokens --name Mote.local \
-                          --allow-origin https://Panel.example:8443/ --token anna:read:annas-secret-token");
-        let glued =
-            run("--port=0 --bind=::1 --url=https://a.example/x?y=z --agent=conformance --seed=7 --preset=pico \
-                         --dialects=1.0,0.3 --fault=humidity:after=10 --token-file=my.tokens --name=mote.local \
-                         --allow-origin=https://panel.example:8443 --token=anna:read:annas-secret-token");
-        assert_eq!(spaced, glued);
-        assert_eq!(
-            spaced,
-            Args {
-                port: 0,
-                bind: IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1]),
-                url: Some("https://a.example/x?y=z".into()),
-                agent: AgentName::Conformance,
-                seed: Some(7),
-                preset: Preset::Pico,
-                dialects: ("1.0,0.3".into(), Served::parse("0.3,1.0").unwrap()),
-                fault: Some(Fault { sensor: 1, after: 10 }),
-                keys: Keys {
-                    given: vec![Grant::parse("anna:read:annas-secret-token").unwrap()],
-                    file: Some("my.tokens".into()),
-                    ..Keys::default()
-                },
-                names: vec!["mote.local".into()],
-                origins: vec!["https://panel.example:8443".into()],
-            }
-        );
-        assert_eq!(run("--port 1 --port 2").port, 2);
-    }
-
-    #[test]
-    fn help_and_version_need_nothing_else() {
-        assert_eq!(parse("--port 1 --help"), Ok(Asked::Help));
-        assert_eq!(parse("-V"), Ok(Asked::Version));
-        for (name, _) in OPTIONS {
-            assert!(HELP.contains(name), "{name}");
-        }
-        let words: Vec<_> = HELP.split_whitespace().collect();
-        assert!(words.join(" ").contains("every call needs read"));
-    }
-
-    #[test]
-    fn an_error_names_the_option_and_what_it_takes() {
-        for (line, sentence) in [
-            ("--prot 1", "there is no option \"--prot\", see --help"),
-            ("8080", "there is a word that belongs to no option, see --help"),
-            ("--port", "--port needs a value: a number from 0 to 65535"),
-            ("--port 65536", "--port cannot be \"65536\", it takes a number from 0 to 65535"),
-            ("--port +1", "--port cannot be \"+1\", it takes a number from 0 to 65535"),
-            ("--bind here", "--bind cannot be \"here\", it takes an IP address such as 127.0.0.1 or ::1"),
-            ("--agent=dog", "--agent cannot be \"dog\", it takes sensor or conformance"),
-            ("--seed -1", "--seed cannot be \"-1\", it takes a number from 0 to 18446744073709551615"),
-            ("--preset tiny", "--preset cannot be \"tiny\", it takes host or pico"),
-            ("--dialects 0.9", "--dialects cannot be \"0.9\", it takes a list of 1.0, 0.3 and 0.1 with commas"),
-            ("--preset sixteen--letters", "--preset cannot have that value, it takes host or pico"),
-            ("--preset fifteen-letters", "--preset cannot be \"fifteen-letters\", it takes host or pico"),
-            ("--help=me", "--help takes no value"),
-            ("--open=yes", "--open takes no value"),
-            ("--token", "--token needs a value: NAME:CLASSES:TOKEN"),
-            ("--name mote:80", "--name cannot be \"mote:80\", it takes a host name such as mote.local, without a port"),
-        ] {
-            assert_eq!(parse(line).expect_err(line).to_string(), sentence);
-        }
-        for line in [
-            "--fault temperature",
-            "--fault wind:after=1",
-            "--fault temperature:after=",
-            "--url=",
-            "--url ftp://x",
-            "--url http://",
-            "--url http://a\"b",
-            "--dialects=",
-            "--token-file=",
-            "--name=",
-            "--name [mote]",
-            "--allow-origin panel.example",
-            "--allow-origin https://panel.example/page",
-            "--allow-origin https://panel.example:https",
-            "--allow-origin https://",
-        ] {
-            assert!(matches!(parse(line), Err(BadArgs::BadValue(..))), "{line}");
-        }
-    }
-
-    #[test]
-    fn what_can_be_said_again_adds_up() {
-        let args = run("--token anna:read:annas-secret-token --token ben:act:bens-secret-token --name a --name [::1] \
-                        --allow-origin http://a --allow-origin http://[::1]:80");
-        assert_eq!(format!("{:?}", args.keys.given), "[anna:read:.., ben:act:..]");
-        assert_eq!(args.names, ["a", "[::1]"]);
-        assert_eq!(args.origins, ["http://a", "http://[::1]:80"]);
-    }
-
-    #[test]
-    fn nothing_that_is_said_about_a_command_line_has_a_token_in_it() {
-        for line in [
-            "--token secret-token-of-anna",
-            "--token=anna:secret-token-of-anna",
-            "--token anna:all:secret-token-of-anna",
-            "--token anna:read:secret",
-            "--token --token=anna:read:secret",
-            "--tokens=anna:read:secret-token-of-anna",
-            "--tokens:anna:read:secret-token-of-anna",
-            "anna:read:secret-token-of-anna",
-            "secret-token-of-anna",
-            "--port 80 secret",
-            "--open secret-token-of-anna",
-            "--name anna:read:secret-token-of-anna",
-            "--name=anna:read:secret",
-            "--allow-origin anna:read:secret-token-of-anna",
-            "--token-file anna:read:secret-token-of-anna",
-            "--port secret-token-of-anna",
-        ] {
-            let bad = parse(line).expect_err(line);
-            assert!(!bad.to_string().contains("secret") && !format!("{bad:?}").contains("secret"), "{bad}");
-        }
-        let args = run("--token anna:read:secret-token-of-anna");
-        assert!(!format!("{args:?}").contains("secret"));
-    }
-
-    #[test]
-    fn others_get_in_with_a_token_or_because_somebody_said_so() {
-        let start = |line: &str, environment: Option<&str>| run(line).with_keys(environment);
-        for line in ["", "--bind ::1", "--bind 0.0.0.0 --open", "--bind :: --token anna:read:annas-secret-token"] {
-            assert!(start(line, None).is_ok(), "{line}");
-        }
-        assert!(start("--bind 0.0.0.0", Some("the-owners-own-token")).is_ok());
-        for environment in [None, Some("")] {
-            let sentence = start("--bind 0.0.0.0", environment).expect_err("everybody could come in").to_string();
-            for word in ["0.0.0.0", "--token NAME:CLASSES:TOKEN", "--token-file", "MOTE_TOKEN", "--open"] {
-                assert!(sentence.contains(word), "{sentence}");
-            }
-        }
-        // The largest of a small board is not that of a laptop.
-        let five: Vec<_> = (0..5).map(|n| format!("--token a{n}:read:secret-token-no-{n}")).collect();
-        assert!(start(&five.join(" "), None).is_ok());
-        assert!(start(&format!("{} --preset pico", five.join(" ")), None).is_err());
-    }
-
-    #[test]
-    fn the_sentence_for_a_fault_names_the_sensors_there_are() {
-        let sentence = parse("--fault x").expect_err("it is wrong").to_string();
-        for sensor in SENSORS {
-            assert!(sentence.contains(sensor.name), "{sentence}");
-        }
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! The simulated board: sensors that look like some, a light that nobody sees, a store that lasts as long as the process.
+//! The simulated board: sensors that look like some, a light that nobody sees.
 
 use core::cell::Cell;
 use std::io::{self, Write as _};
@@ -6,12 +6,11 @@ use std::io::{self, Write as _};
 use firmware::{
     board::{Board, Key, Position, Sensor, Trouble},
     milli::Milli,
-    simulated::{
-        Model, Signal,
-        flash::{PAGE_BYTES, RamFlash},
-    },
+    simulated::{Model, Signal},
     store::Store,
 };
+
+use crate::store::SimFlash;
 
 /// A board that exists only here. The same seed gives the same readings, whoever asks in between for another sensor.
 pub(crate) struct SimBoard {
@@ -19,7 +18,7 @@ pub(crate) struct SimBoard {
     fault: Option<Fault>,
     signals: [Cell<Signal>; SENSORS.len()],
     led: Cell<Position>,
-    store: Store<RamFlash<Vec<u8>>>,
+    store: &'static Store<SimFlash>,
 }
 
 /// A sensor that breaks.
@@ -46,14 +45,14 @@ const MODELS: [Model; SENSORS.len()] = [
 ];
 
 impl SimBoard {
-    /// Makes a board.
-    pub(crate) fn new(seed: u64, fault: Option<Fault>) -> Self {
+    /// Makes a board that keeps what it has to keep in that store.
+    pub(crate) fn new(seed: u64, fault: Option<Fault>, store: &'static Store<SimFlash>) -> Self {
         let board = Self {
             seed,
             fault,
             signals: [const { Cell::new(Signal::new(0)) }; SENSORS.len()],
             led: Cell::new(Position::Off),
-            store: Store::new(RamFlash::new(vec![0xff; STORE_BYTES as usize]), 0..STORE_BYTES),
+            store,
         };
         board.start();
         board
@@ -116,9 +115,6 @@ impl Board for SimBoard {
     }
 }
 
-/// Two pages: the least that a store takes.
-const STORE_BYTES: u32 = 2 * PAGE_BYTES as u32;
-
 /// Tells whoever started us. If nobody listens any more that is no reason to end.
 pub fn say(line: core::fmt::Arguments<'_>) {
     let _ = writeln!(io::stdout(), "{line}");
@@ -141,21 +137,25 @@ mod tests {
         }
     }
 
+    fn board(seed: u64, fault: Option<Fault>) -> SimBoard {
+        SimBoard::new(seed, fault, Box::leak(Box::new(crate::store::open(None).expect("memory"))))
+    }
+
     fn read(board: &SimBoard, sensor: usize, count: usize) -> Vec<i32> {
         (0..count).map(|_| now(board.read(sensor)).expect("it works").0).collect()
     }
 
     #[test]
     fn the_same_seed_gives_the_same_readings_whatever_else_is_read() {
-        let (one, two) = (SimBoard::new(7, None), SimBoard::new(7, None));
+        let (one, two) = (board(7, None), board(7, None));
         read(&two, 1, 5);
         assert_eq!(read(&one, 0, 50), read(&two, 0, 50));
-        assert_ne!(read(&one, 0, 50), read(&SimBoard::new(8, None), 0, 50));
+        assert_ne!(read(&one, 0, 50), read(&board(8, None), 0, 50));
     }
 
     #[test]
     fn readings_look_like_some() {
-        let board = SimBoard::new(1, None);
+        let board = board(1, None);
         for (sensor, model) in MODELS.iter().enumerate() {
             let values = read(&board, sensor, 1000);
             let (low, high) = (values.iter().min().unwrap(), values.iter().max().unwrap());
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn breaks_when_it_is_told_to_and_a_reboot_starts_over() {
-        let board = SimBoard::new(1, Some(Fault { sensor: 0, after: 3 }));
+        let board = board(1, Some(Fault { sensor: 0, after: 3 }));
         let first = read(&board, 0, 3);
         assert!(now(board.read(0)).is_err() && now(board.read(0)).is_err());
         assert_eq!(read(&board, 1, 10).len(), 10);
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_survives_a_reboot() {
-        let board = SimBoard::new(1, None);
+        let board = board(1, None);
         let key = Key::calibration(0);
         let mut value = [0; 4];
         assert_eq!(board.load(key, &mut value), None);

@@ -4,14 +4,19 @@ mod args;
 mod board;
 mod keys;
 pub mod net;
+mod outbound;
+mod post;
 mod random;
+mod reach;
 mod sim;
+mod store;
 mod welcome;
 
 pub use self::{
     args::{Args, Asked, BadArgs, HELP},
     board::say,
     keys::{BadGrant, BadKeys},
+    reach::BadTrust,
     sim::{StartError, run},
     welcome::greet,
 };

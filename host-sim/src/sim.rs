@@ -3,6 +3,7 @@
 use core::{fmt, net::SocketAddr, time::Duration};
 use std::{
     io,
+    path::PathBuf,
     time::{Instant, SystemTime},
 };
 
@@ -11,8 +12,10 @@ use firmware::{
     app::App,
     http::Names,
     reset::Reason,
+    signing::{Made, Recalled, Signer},
     simulated::SplitMix,
     status::{Connection, Facts},
+    store::Store,
 };
 use protocol_core::{
     Agent, Engine, Identity, Node, Storage,
@@ -27,7 +30,9 @@ use crate::{
     board::{SimBoard, say},
     keys::{self, BadKeys, Keys},
     net::{self, Settings},
+    post,
     random::System,
+    store::{self, SimFlash},
 };
 
 /// 4096 tasks with 16 MiB of log between them, 64 being worked on, 1000 answers being waited for: fewer
@@ -50,8 +55,10 @@ pub enum StartError {
     Randomness(getrandom::Error),
     /// The address is not ours, or somebody has the port.
     Listen(SocketAddr, io::Error),
-    /// Nobody could tell us to read the tokens again.
+    /// Nobody could tell us to read the tokens again, or to change the key.
     Signal(io::Error),
+    /// What was to be kept in a file cannot be.
+    Store(PathBuf, io::Error),
     /// Who gets in does not add up.
     Keys(BadKeys),
 }
@@ -68,7 +75,8 @@ impl fmt::Display for StartError {
                 )
             }
             Self::Listen(address, error) => write!(f, "cannot listen on {address}: {error}"),
-            Self::Signal(error) => write!(f, "cannot wait for SIGHUP: {error}"),
+            Self::Signal(error) => write!(f, "cannot wait for signals: {error}"),
+            Self::Store(path, error) => write!(f, "--store {}: {error}", path.display()),
             Self::Keys(bad) => bad.fmt(f),
         }
     }
@@ -95,13 +103,17 @@ pub async fn run(
     let listener = net::bind(args.bind, args.port).await.map_err(cannot_listen)?;
     let address = listener.local_addr().map_err(cannot_listen)?;
 
+    let store = store::open(args.store.as_deref());
+    let store = store.map_err(|error| StartError::Store(args.store.clone().unwrap_or_default(), error))?;
+    let store: &'static Store<SimFlash> = Box::leak(Box::new(store));
+
     let seed = args.seed.map_or_else(System::seed, Ok).map_err(StartError::Randomness)?;
     let entropy: &'static mut dyn Entropy = match args.seed {
         Some(seed) => Box::leak(Box::new(SplitMix::new(seed))),
         None => Box::leak(Box::new(System)),
     };
     let clock: &'static Uptime = Box::leak(Box::new(Uptime(Instant::now())));
-    let (engine, mut door, mut settings) = match args.preset {
+    let (mut engine, mut door, mut settings) = match args.preset {
         Preset::Host => {
             let settings = Settings::HOST;
             (Engine::new(HOST.take(), entropy), Door::new(HOST_DOOR.take(), settings.limits.allowance), settings)
@@ -111,6 +123,10 @@ pub async fn run(
             (Engine::new(PICO.take(), entropy), Door::new(PICO_DOOR.take(), settings.limits.allowance), settings)
         }
     };
+    let reach = args.calls.reach(args.bind);
+    if reach.is_on {
+        post::prepare(&mut engine, args.preset, reach.webhooks);
+    }
     keys::make_known(&mut door, &principals);
     door.set_open(args.keys.is_open(args.bind));
     let profile = match args.agent {
@@ -130,7 +146,7 @@ pub async fn run(
 
     match args.agent {
         AgentName::Sensor => {
-            let board: &'static SimBoard = Box::leak(Box::new(SimBoard::new(seed, args.fault)));
+            let board: &'static SimBoard = Box::leak(Box::new(SimBoard::new(seed, args.fault, store)));
             employ(node, Box::leak(Box::new(SensorNode::<_, 4>::new(board))));
         }
         AgentName::Conformance => employ(node, &Conformance),
@@ -143,11 +159,22 @@ pub async fn run(
         spawn_local(read_again(node, hangups, args.keys.clone(), args.preset.principals()));
     }
 
+    let signer = recall_signer(store, url);
+    #[cfg(unix)]
+    if let Some(signer) = signer {
+        use tokio::signal::unix::{SignalKind, signal};
+        let asked = signal(SignalKind::user_defined1()).map_err(StartError::Signal)?;
+        spawn_local(rotate_key(signer, store, asked));
+    }
+
+    if reach.is_on {
+        post::employ(node, address, args.preset, &reach, signer, url);
+    }
     keys::warn(&principals);
     listening(address);
     // The one call of the HTTP edge.
     let facts = Facts { board: "host-sim", past: Reason::PowerOn.into(), stack: None, network: Connection::default() };
-    net::run(listener, &App::new(node, &facts), &settings, stop).await;
+    net::run(listener, &App::new(node, &facts, signer), &settings, stop).await;
     Ok(())
 }
 
@@ -176,6 +203,31 @@ async fn read_again(
                 say(format_args!("the tokens were read again, known are: {}", keys::listed(&keys.known)));
             }
             Err(bad) => say(format_args!("the tokens stay as they were: {bad}")),
+        }
+    }
+}
+
+/// The key with which notifications are signed. It is made of the operating system's chance whatever `--seed` says: that one
+/// everybody knows.
+fn recall_signer(store: &Store<SimFlash>, url: Option<&'static str>) -> Option<&'static Signer> {
+    let Recalled { signer, made } = Signer::recall(store, url, |bytes| System.fill(bytes)).ok()?;
+    match made {
+        Some(Made { kept: Err(trouble), .. }) => say(format_args!("the signing key is not kept: {trouble}")),
+        Some(Made { was_damaged: true, .. }) => {
+            say(format_args!("the signing key that was kept is none: there is a new one"))
+        }
+        _ => {}
+    }
+    Some(Box::leak(Box::new(signer)))
+}
+
+/// Changes the key whenever somebody says so.
+#[cfg(unix)]
+async fn rotate_key(signer: &'static Signer, store: &'static Store<SimFlash>, mut asked: tokio::signal::unix::Signal) {
+    while asked.recv().await.is_some() {
+        match signer.rotate(store, |bytes| System.fill(bytes)) {
+            Ok(()) => say(format_args!("there is a new signing key; the one before stays published until the next")),
+            Err(trouble) => say(format_args!("the signing key stays as it was: {trouble}")),
         }
     }
 }

@@ -23,6 +23,7 @@ pub fn greet(args: &Args, listening: SocketAddr) {
     say(format_args!("listening on http://{listening}/"));
     say(format_args!("card         {url}.well-known/agent-card.json"));
     say(format_args!("door         {}", door(args)));
+    say(format_args!("webhooks     {}", args.calls.words(args.bind)));
     let is_spoken =
         |wording: &&Wording| args.dialects.0.split(',').any(|version| wording.versions.contains(&version.trim()));
     let Some(wording) = WORDINGS.iter().find(is_spoken) else { return };

@@ -257,6 +257,22 @@ fn it_says_who_gets_in_and_how_and_never_a_token() {
 }
 
 #[test]
+fn it_says_whom_it_may_call() {
+    for (flags, words) in [
+        (
+            &[][..],
+            "by https and http to public, loopback addresses; no https without --trust; http and loopback because only",
+        ),
+        (&["--webhooks", "none"], "by https to public addresses; no https without --trust"),
+        (&["--webhooks", "http,private", "--webhook-host", "hooks.lan"], "private addresses, and only to: hooks.lan"),
+        (&["--no-push"], "no push notifications"),
+    ] {
+        let said = Sim::start(flags).wait_for("webhooks ");
+        assert!(said.contains(words), "{flags:?}: {said}");
+    }
+}
+
+#[test]
 fn guests_get_in_beside_who_is_known_if_somebody_says_so() {
     let sim = Sim::start(&["--open", "--token", "anna:read:annas-secret-token"]);
     assert!(sim.ask("read temperature").contains("TASK_STATE_COMPLETED"));

@@ -8,6 +8,8 @@ The image of the RP2040 is the one that is flashed: it has no command that makes
 Standard library only. Ends with a line that counts what passed and failed.
 """
 
+import base64
+import hashlib
 import json
 import os
 import re
@@ -288,6 +290,34 @@ def names_and_origins_are_typed_and_count_from_the_next_start_on(board):
     assert ask(Host="mote.lan") == (421, None) and ask(Origin=panel) == (403, None)
 
 
+def whom_it_may_call_is_typed_and_counts_from_the_next_start_on(board):
+    assert board.ask("webhooks") == "push notifications by https to public addresses"
+    assert "http, private" in board.ask("webhooks allow everything")
+    assert "a host is a name" in board.ask("webhooks host http://hooks.lan")
+    assert "next restart" in board.ask("webhooks allow private")
+    assert "only to: hooks.lan:8443" in board.ask("webhooks host hooks.lan:8443")
+    assert "none" in board.ask("trust")
+    # What is pasted is taken for a certificate by its outermost length.
+    roots = [bytes([0x30, 0x82, *(size - 4).to_bytes(2, "big"), *([seed] * (size - 4))]) for seed, size in ((1, 500), (2, 1024))]
+    for root in roots:
+        pem = base64.encodebytes(root).decode()
+        assert "next restart" in board.ask(f"-----BEGIN CERTIFICATE-----\n{pem}-----END CERTIFICATE-----")
+    pem = base64.encodebytes(roots[0][:-48]).decode()
+    assert "not all of one" in board.ask(f"-----BEGIN CERTIFICATE-----\n{pem}-----END CERTIFICATE-----")
+    fingerprints = [hashlib.sha256(root).hexdigest().upper() for root in roots]
+    listed = board.ask("trust", f"{fingerprints[1][-2:]}\r\n".encode()).replace(":", "")
+    assert all(fingerprint in listed for fingerprint in fingerprints), listed
+    after = len(board.lines)
+    board.restarted(lambda: board.ask("reboot"))
+    board.wait_for_line("public, private addresses, and only to: hooks.lan:8443; 2 root certificates", after=after)
+    for line in ("trust forget 2", "trust forget 1", "webhooks forget hooks.lan:8443", "webhooks refuse private"):
+        assert "next restart" in board.ask(line), line
+    assert "none of that number" in board.ask("trust forget 1")
+    after = len(board.lines)
+    board.restarted(lambda: board.ask("reboot"))
+    board.wait_for_line("by https to public addresses; 0 root certificates", after=after)
+
+
 def without_a_clock_there_is_no_time(board):
     task = board.send("read temperature")
     assert "timestamp" not in task["status"] and "1970" not in json.dumps(task), task
@@ -325,6 +355,20 @@ def a_restart_keeps_what_was_calibrated(board):
     assert status["reset"]["reason"] == "asked to", status
     after = value(board.send("read temperature"))
     assert 45 < after < 55 and before < 40, (before, after)
+
+
+def a_signing_key_is_changed_on_the_console_and_outlives_a_restart(board):
+    def kids():
+        return [key["kid"] for key in board.get("/.well-known/jwks.json")["keys"]]
+
+    first = kids()
+    assert board.ask("rotate key").startswith("ok"), board.lines
+    second = kids()
+    assert second == [second[0], first[0]] and second[0] != first[0], (first, second)
+    after = len(board.lines)
+    board.restarted(lambda: board.send("reboot"))
+    assert kids() == second
+    assert not any("signing key" in line for line in board.lines[after:]), board.lines
 
 
 def a_panic_is_remembered(board):
@@ -382,10 +426,12 @@ CASES = [
     an_open_door_is_open_after_a_restart_until_it_is_shut,
     the_last_token_can_be_revoked_and_the_console_lets_somebody_in_again,
     names_and_origins_are_typed_and_count_from_the_next_start_on,
+    whom_it_may_call_is_typed_and_counts_from_the_next_start_on,
     without_a_clock_there_is_no_time,
     the_console_answers,
     the_time_comes_from_the_network,
     a_restart_keeps_what_was_calibrated,
+    a_signing_key_is_changed_on_the_console_and_outlives_a_restart,
     a_panic_is_remembered,
     a_stack_overflow_faults_and_is_remembered,
     a_loop_that_stands_still_is_named,

@@ -8,7 +8,8 @@
 Runs the command in a network namespace that ends with it. Inside there is one cable: the board at one end, this
 machine's TCP at the other, and this program in between, which loses, delays, repeats and reorders Ethernet frames as it
 is told. (The kernel's netem would do, where it is built in.) It also answers DHCP, before the cable gets bad, and makes
-the addresses 10.0.2.2 to 10.0.2.5, so that there can be clients with different ones. What gets through is recorded as a
+the addresses 10.0.2.2 to 10.0.2.5, so that there can be clients with different ones. The board is told that its gateway, who
+knows names, and who knows the time, if anybody, are at the first of them. What gets through is recorded as a
 pcap file, where that is asked for. tests/emulate.sh finds all of it in
 MOTE_NETDEV and MOTE_BOARD_URL. Standard library only; ends with the status of the command, or 77 where there may be no
 namespace.
@@ -170,7 +171,7 @@ def dhcp(frame):
     board, server = socket.inet_aton(BOARD), socket.inet_aton(HERE[0])
     day = struct.pack(">I", 86400)
     said = (bytes([53, 1, reply, 54, 4]) + server + bytes([51, 4]) + day + bytes([1, 4, 255, 255, 255, 0, 3, 4])
-            + server + b"\xff")
+            + server + bytes([6, 4]) + server + b"\xff")
     body = b"\x02" + asked[1:16] + board + server + asked[24:236] + asked[236:240] + said
     udp = struct.pack(">HHHH", 67, 68, 8 + len(body), 0) + body
     head = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0, server, board)

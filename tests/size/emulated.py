@@ -90,6 +90,7 @@ def work():
     status = judge([
         ("instructions-per-send", "instructions of ours for a send, without the network", bench["instructionsPerSend"]),
         ("instructions-per-card", "instructions of ours for the card, without the network", bench["instructionsPerCard"]),
+        ("instructions-per-token", "instructions for the token of a notification", bench["instructionsPerToken"]),
         ("instructions-all-in-all", "instructions of all for a send, with HTTP and TCP", all_in_all),
     ])
     board = Board("arm")

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent.parent
 
 # Ours, and reached by bytes of a peer.
-LOOKED_AT = re.compile(r"(protocol-core/src/.*|firmware/src/(?:http/.*|app\.rs|status\.rs))$")
+LOOKED_AT = re.compile(r"(protocol-core/src/.*|firmware/src/(?:http/.*|signing/.*|app\.rs|status\.rs))$")
 
 OURS = re.compile(r"\b(protocol_core|firmware)::")
 STANDARD = re.compile(r"\blibrary/(core|alloc|std)/")
@@ -42,6 +42,7 @@ EXPLAINED = [
 LIBRARIES = [
     ("<core_alone::", "the agent of that image, polled behind its end"),
     ("<heapless::vec::VecInner", "adds lengths of which it has just checked that they fit"),
+    ("<core::net::ip_addr::Ipv6Addr as core::str::", "copies the groups that it has just counted"),
     ("<core::str::pattern::CharSearcher", "looks at the bytes of the one character it looks for"),
 ]
 ONLY_CORE = "core-alone"

@@ -10,6 +10,9 @@ use crate::{
     board::{Board as _, Key, here},
     console::{self, Command, Line},
     keyring::{Keyring, Token},
+    reach::Allowed,
+    roots::{Paste, ROOTS, Roots, Taken},
+    signing::Signer,
     status::{Facts, Status},
 };
 
@@ -18,6 +21,7 @@ pub(super) struct Room {
     pub(super) node: &'static Node<'static>,
     pub(super) facts: &'static Facts,
     pub(super) desk: &'static Desk,
+    pub(super) signer: Option<&'static Signer>,
     #[cfg(feature = "emulated")]
     pub(super) guard: &'static Guard,
 }
@@ -25,6 +29,7 @@ pub(super) struct Room {
 #[embassy_executor::task]
 pub(super) async fn listen(mut serial: here::Serial, room: Room, mut unseen: Option<Token>) -> ! {
     let mut line = Line::new();
+    let mut paste = Paste::default();
     loop {
         let mut byte = [0];
         // Nobody there: the cable is out, or a byte came that was none. The next one may be.
@@ -35,6 +40,16 @@ pub(super) async fn listen(mut serial: here::Serial, room: Room, mut unseen: Opt
             unseen = None;
         }
         let Some(typed) = line.push(byte[0]) else { continue };
+        let roots = Roots::new(&room.desk.store);
+        match typed.map(|typed| paste.take(&roots, typed)) {
+            Ok(Taken::Not) => {}
+            Ok(Taken::More) => continue,
+            Ok(Taken::Done(done)) => {
+                tell(&mut serial, done.map_or_else(|trouble| trouble.0, |()| LATER)).await;
+                continue;
+            }
+            Err(_) => paste.give_up(),
+        }
         let answer = match typed.and_then(console::parse) {
             Ok(Command::Status) => {
                 tell_status(&mut serial, &room).await;
@@ -45,6 +60,15 @@ pub(super) async fn listen(mut serial: here::Serial, room: Room, mut unseen: Opt
                 let answer =
                     room.node.change_door(|door| keyring.obey(keys, door, |bytes| room.node.fill_random(bytes)));
                 tell(&mut serial, &answer).await;
+                continue;
+            }
+            Ok(Command::Hooks(hooks)) => {
+                let answer = Allowed::obey(&room.desk.store, hooks);
+                tell(&mut serial, answer.as_ref().map_or_else(|trouble| trouble.0, |answer| answer)).await;
+                continue;
+            }
+            Ok(Command::Trust) => {
+                tell_roots(&mut serial, &roots).await;
                 continue;
             }
             #[cfg(feature = "emulated")]
@@ -59,6 +83,8 @@ pub(super) async fn listen(mut serial: here::Serial, room: Room, mut unseen: Opt
     }
 }
 
+const LATER: &str = "ok, from the next restart on";
+
 /// Answers. Whoever does not listen misses it.
 async fn tell(serial: &mut here::Serial, answer: &str) {
     for part in [answer, "\r\n"] {
@@ -72,6 +98,20 @@ async fn tell_token(serial: &mut here::Serial, token: &Token) -> Result<(), <her
         serial.write_all(part.as_bytes()).await?;
     }
     Ok(())
+}
+
+/// Shows whom it trusts, from the next start on at the latest.
+async fn tell_roots(serial: &mut here::Serial, roots: &Roots<'_, here::Flash>) {
+    let mut is_any = false;
+    for place in 0..ROOTS {
+        if let Some(about) = roots.about(place) {
+            is_any = true;
+            tell(serial, &about).await;
+        }
+    }
+    if !is_any {
+        tell(serial, "none: no https gets through; paste a root certificate to add it").await;
+    }
 }
 
 async fn tell_status(serial: &mut here::Serial, room: &Room) {
@@ -106,13 +146,25 @@ impl Room {
             }
             Command::Names(list, words) => {
                 let kept = list.keep(&self.desk.store, &words);
-                return kept.map_or_else(|trouble| trouble.0, |()| "ok, from the next restart on");
+                return kept.map_or_else(|trouble| trouble.0, |()| LATER);
+            }
+            Command::Distrust(number) => {
+                let forgotten = Roots::new(&self.desk.store).forget(number);
+                return forgotten.map_or_else(|trouble| trouble.0, |()| LATER);
+            }
+            Command::RotateKey => {
+                let Some(signer) = self.signer else { return "nothing is signed here" };
+                let done = signer.rotate(&self.desk.store, |bytes| self.node.fill_random(bytes));
+                return done
+                    .map_or_else(|trouble| trouble.0, |()| "ok; the key before stays published until the next one");
             }
             Command::Reboot => {
                 self.desk.reboot();
                 Ok(())
             }
-            Command::Status | Command::Keys(_) | Command::Trial(_) => return console::Complaint::Unknown.as_str(),
+            Command::Status | Command::Keys(_) | Command::Hooks(_) | Command::Trust | Command::Trial(_) => {
+                return console::Complaint::Unknown.as_str();
+            }
         };
         done.map_or_else(|trouble| trouble.0, |()| "ok")
     }

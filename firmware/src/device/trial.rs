@@ -3,10 +3,14 @@
 use core::{fmt::Write as _, hint::black_box};
 
 use embedded_io_async::Write as _;
-use protocol_core::{Inbound, Node};
+use protocol_core::{Inbound, Node, time::UnixMillis};
 
 use super::console::Room;
-use crate::{board::here, console::Trial};
+use crate::{
+    board::here,
+    console::Trial,
+    signing::{Claims, Signer},
+};
 
 /// Does it, and says what came of it where something is left to say.
 pub(super) async fn run(trial: Trial, room: &Room, serial: &mut here::Serial) {
@@ -16,7 +20,7 @@ pub(super) async fn run(trial: Trial, room: &Room, serial: &mut here::Serial) {
         Trial::Overflow => drop(black_box(overflow(0))),
         Trial::Hang => hang(),
         Trial::Stall => room.guard.stall(),
-        Trial::Bench => answer = bench(room.node).await,
+        Trial::Bench => answer = bench(room.node, room.signer).await,
         // cannot fail: a number is shorter.
         Trial::Count => drop(write!(answer, "{}", here::busy_instructions())),
     }
@@ -24,7 +28,7 @@ pub(super) async fn run(trial: Trial, room: &Room, serial: &mut here::Serial) {
     let _ = serial.write_all(b"\r\n").await;
 }
 
-type Answer = heapless::String<128>;
+type Answer = heapless::String<160>;
 
 /// Goes deeper than there is stack.
 #[inline(never)]
@@ -42,10 +46,19 @@ fn hang() -> ! {
 
 const CALLS: u32 = 20;
 
+/// What a notification has in its token.
+const CLAIMS: Claims<'static> = Claims {
+    iat: Some(UnixMillis(1_767_225_600_000)),
+    jti: "3b241101-e2bb-4255-8caf-4136c566a962.17",
+    task: "3b241101-e2bb-4255-8caf-4136c566a962",
+    audience: "https://receiver.example/hooks/mote",
+    body_digest: &[0x5a; 32],
+};
+
 /// Counts what `read temperature` takes from the bytes of the request to the bytes of the answer, without the network.
 ///
 /// Only an emulator that counts time in instructions gives a number that means something.
-async fn bench(node: &'static Node<'static>) -> Answer {
+async fn bench(node: &'static Node<'static>, signer: Option<&'static Signer>) -> Answer {
     const SEND: &str = r#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"b","role":"ROLE_USER","parts":[{"text":"read temperature"}]}}}"#;
     const CARD: &str = "mote.local";
 
@@ -69,15 +82,23 @@ async fn bench(node: &'static Node<'static>) -> Answer {
     }
     let card = here::busy_instructions() - begun;
     node.change_door(|door| door.set_open(was_open));
+    let begun = here::busy_instructions();
+    let mut token = heapless::String::<768>::new();
+    if let Some(signer) = signer {
+        // cannot fail: a test has longer ones.
+        let _ = signer.token(&mut token, &CLAIMS);
+    }
+    let signed = here::busy_instructions() - begun;
     let calls = u64::from(CALLS);
     let mut answer = Answer::new();
-    // cannot fail: three numbers and their names are shorter.
+    // cannot fail: five numbers and their names are shorter.
     let _ = write!(
         answer,
-        "{{\"instructionsPerSend\":{},\"instructionsPerCard\":{},\"bytesPerSend\":{}}}",
+        "{{\"instructionsPerSend\":{},\"instructionsPerCard\":{},\"bytesPerSend\":{},\"instructionsPerToken\":{signed},\"bytesPerToken\":{}}}",
         sent / calls,
         card / calls,
-        bytes / CALLS as usize
+        bytes / CALLS as usize,
+        token.len()
     );
     answer
 }

@@ -40,8 +40,10 @@ pub(super) struct Fields<'e> {
     /// How to say who one is: on every 401.
     pub(super) challenge: Option<Challenge>,
     pub(super) cors: Cors<'e>,
-    /// The card's version and how many seconds it keeps.
-    pub(super) card: Option<(CardVersion<'e>, u32)>,
+    /// How many seconds it keeps, if anybody may keep it.
+    pub(super) max_age_secs: Option<u32>,
+    /// The card's version.
+    pub(super) card: Option<CardVersion<'e>>,
 }
 
 /// What a browser is told about pages of other origins.
@@ -317,7 +319,8 @@ impl Line {
 impl<A> fmt::Display for Heading<'_, '_, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Reply { status, kind, fields, .. } = self.reply;
-        match (self.line, &fields.card) {
+        let Fields { card, max_age_secs, .. } = fields;
+        match (self.line, card) {
             (Line::Status, _) => write!(f, "HTTP/1.1 {status} {}\r\n", reason(*status)),
             (Line::Type, _) => line(f, "Content-Type: ", self.content_type),
             (Line::Length, _) => match self.framing {
@@ -337,15 +340,15 @@ impl<A> fmt::Display for Heading<'_, '_, A> {
                 f.write_str("WWW-Authenticate: ApiKey realm=\"mote\", header=\"X-API-Key\"\r\n")
             }
             (Line::Bearer | Line::Basic | Line::ApiKey, _) => Ok(()),
-            (Line::Cache, Some((_, seconds))) => line(f, "Cache-Control: public, max-age=", Some(seconds)),
+            (Line::Cache, _) if max_age_secs.is_some() => line(f, "Cache-Control: public, max-age=", *max_age_secs),
             // Proxies must not hold events back (DIALECTS.md 8).
-            (Line::Cache, None) if *kind == Kind::EventStream => {
+            (Line::Cache, _) if *kind == Kind::EventStream => {
                 f.write_str("Cache-Control: no-cache, no-store\r\nX-Accel-Buffering: no\r\n")
             }
             // Everything else is for one caller, or for one moment.
-            (Line::Cache, None) => f.write_str("Cache-Control: no-store\r\n"),
-            (Line::Tag, Some((version, _))) => line(f, "ETag: ", Some(format_args!("\"{}\"", version.etag))),
-            (Line::Modified, Some((version, _))) => line(f, "Last-Modified: ", version.last_modified),
+            (Line::Cache, _) => f.write_str("Cache-Control: no-store\r\n"),
+            (Line::Tag, Some(version)) => line(f, "ETag: ", Some(format_args!("\"{}\"", version.etag))),
+            (Line::Modified, Some(version)) => line(f, "Last-Modified: ", version.last_modified),
             (Line::Tag | Line::Modified, None) => Ok(()),
             (Line::Connection, _) => {
                 line(f, "Connection: ", Some(if self.is_last { "close" } else { "keep-alive" }))?;

@@ -138,6 +138,7 @@ where
         match action {
             Ok(Action::Rpc) => Errand::WrongType,
             Ok(Action::Card) => Errand::Card(base),
+            Ok(Action::Keys) => Errand::Keys,
             Ok(Action::Home) => Errand::Home,
             Ok(Action::Options(allow)) => Errand::Options(allow),
             Err(Missed::Path) => Errand::None(Problem::NO_PATH, None),
@@ -167,6 +168,10 @@ where
             Errand::ExtendedCard(base, caller) => match self.site.service.extended_card(base, caller) {
                 Some(card) => Reply::new(200, Matter::Answer(card)),
                 None => Self::problem(Problem::NO_EXTENDED_CARD),
+            },
+            Errand::Keys => match self.site.service.keys() {
+                Some(keys) => Reply { fields: self.cached(), ..Reply::new(200, Matter::Answer(keys)) },
+                None => Self::problem(Problem::NO_KEYS),
             },
             Errand::Status => Reply::new(200, Matter::Answer(self.site.service.status())),
             Errand::Home => Reply::new(200, Matter::Text("text/plain", routes::HOME_TEXT.as_bytes())),
@@ -239,13 +244,18 @@ where
     }
 
     fn card(&self, parts: &RequestParts<'_>, base: Option<BaseUrl<'_>>) -> Reply<'e, S::Answer<'e>> {
-        let Site { service, limits, .. } = self.site;
+        let Site { service, .. } = self.site;
         let version = service.card_version();
-        let fields = Fields { card: Some((version, limits.card_max_age_secs)), ..Fields::default() };
+        let fields = Fields { card: Some(version), ..self.cached() };
         if conditional::is_current(parts.headers(), &version) {
             return Reply { fields, ..Reply::new(304, Matter::Nothing) };
         }
         Reply { fields, ..Reply::new(200, Matter::Answer(service.card(base))) }
+    }
+
+    /// What everybody may keep for a while.
+    fn cached(&self) -> Fields<'e> {
+        Fields { max_age_secs: Some(self.site.limits.card_max_age_secs), ..Fields::default() }
     }
 
     fn refused_at_the_gate(&self, verdict: Verdict) -> Reply<'e, S::Answer<'e>> {
@@ -326,6 +336,7 @@ enum Errand<'r> {
     Card(Option<BaseUrl<'r>>),
     /// The card, as it is for somebody who is known.
     ExtendedCard(Option<BaseUrl<'r>>, Caller),
+    Keys,
     Status,
     Home,
     /// The methods that are allowed.

@@ -13,6 +13,8 @@ pub(super) enum Action {
     Card,
     /// What the agent card has for those who are known.
     ExtendedCard,
+    /// The public keys of those who sign here.
+    Keys,
     /// How the device is.
     Status,
     /// A few words for people.
@@ -41,9 +43,11 @@ const HOME: &[(&str, Action)] = &[("POST", Action::Rpc), ("GET", Action::Home), 
 
 const STATUS: &[(&str, Action)] = &[("GET", Action::Status), ("HEAD", Action::Status)];
 
+const KEYS: &[(&str, Action)] = &[("GET", Action::Keys), ("HEAD", Action::Keys)];
+
 const EXTENDED: &[(&str, Action)] = &[("GET", Action::ExtendedCard), ("HEAD", Action::ExtendedCard)];
 
-const ROUTES: [Route; 7] = [
+const ROUTES: [Route; 8] = [
     Route { path: "/", methods: HOME, allow: "GET, HEAD, POST, OPTIONS" },
     Route { path: "/a2a", methods: RPC, allow: "POST, OPTIONS" },
     Route { path: "/rpc", methods: RPC, allow: "POST, OPTIONS" },
@@ -51,6 +55,8 @@ const ROUTES: [Route; 7] = [
     Route { path: "/.well-known/agent-card.json", methods: CARD, allow: "GET, HEAD, OPTIONS" },
     // The path of A2A before 0.3; directories still ask for it (DIALECTS.md 8).
     Route { path: "/.well-known/agent.json", methods: CARD, allow: "GET, HEAD, OPTIONS" },
+    // Where A2A's receivers of notifications look for them.
+    Route { path: "/.well-known/jwks.json", methods: KEYS, allow: "GET, HEAD, OPTIONS" },
     // A2A 0.2 had no method for it.
     Route { path: "/agent/authenticatedExtendedCard", methods: EXTENDED, allow: "GET, HEAD, OPTIONS" },
 ];
@@ -139,6 +145,8 @@ impl Problem {
         "NOT_FOUND",
         "Everybody may use everything here: the card at /.well-known/agent-card.json is all there is"
     );
+    pub(super) const NO_KEYS: Self =
+        problem!(404, "NOT_FOUND", "This device has no key and signs nothing: it was built without signing");
     pub(super) const NO_METHOD: Self = problem!(405, "UNIMPLEMENTED", "Method not allowed on this path");
     pub(super) const BAD_HOST: Self =
         problem!(400, "INVALID_ARGUMENT", "Host is not a host name with an optional port");
@@ -207,6 +215,7 @@ mod tests {
         assert_eq!(find("GET", "http://mote.local/.well-known/agent-card.json"), Ok(Action::Card));
         assert_eq!(find("GET", "http://mote.local"), Ok(Action::Home));
         assert_eq!(find("GET", "/status"), Ok(Action::Status));
+        assert_eq!(find("GET", "/.well-known/jwks.json"), Ok(Action::Keys));
         assert_eq!(find("GET", "/agent/authenticatedExtendedCard"), Ok(Action::ExtendedCard));
         assert_eq!(find("OPTIONS", "*"), Ok(Action::Options("GET, HEAD, POST, OPTIONS")));
         assert_eq!(find("OPTIONS", "/rpc"), Ok(Action::Options("POST, OPTIONS")));

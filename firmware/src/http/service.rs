@@ -39,6 +39,9 @@ pub trait Service {
     /// Makes the card with what somebody who is known may use; nothing where everybody sees all there is.
     fn extended_card(&self, base: Option<BaseUrl<'_>>, caller: Caller) -> Option<Self::Answer<'_>>;
 
+    /// Lists the public keys of those who sign here; nothing where nobody does.
+    fn keys(&self) -> Option<Self::Answer<'_>>;
+
     /// Says how the device is: a JSON document for people and for monitoring.
     fn status(&self) -> Self::Answer<'_>;
 

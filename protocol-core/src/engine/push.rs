@@ -8,7 +8,7 @@ use crate::{
     json::{self, Sink, Text},
     log::{self, Draft, Header, ITEM_HEAD, Kind, NIL, Span, Stamp, Tag},
     model::{Fault, FaultKind, PushConfig},
-    push::{Challenge, Proof, Push, Table, Url, Webhooks},
+    push::{Challenge, Proof, Push, SHARED_KEY, SHARED_KEY_MIN, Table, Url, Webhooks},
     time::Millis,
 };
 
@@ -50,6 +50,11 @@ impl<'s> Engine<'s> {
         check_secret(config.credentials, fields.credentials, is_visible)?;
         if config.credentials.is_some() && config.scheme.is_none() {
             return Err(Fault::params(fields.scheme, "is missing: it says what the credentials are"));
+        }
+        let is_shared = config.scheme.is_some_and(|scheme| is_ignoring_case(scheme, SHARED_KEY));
+        let is_short = |key: Text<'_>| key.chars().nth(SHARED_KEY_MIN.saturating_sub(1)).is_none();
+        if is_shared && config.credentials.is_none_or(is_short) {
+            return Err(Fault::params(fields.credentials, "must be a key of at least 32 characters"));
         }
         if task.is_some_and(|task| self.find_push(task, config.id).is_some()) {
             return Ok(());
@@ -239,12 +244,13 @@ impl<'s> Engine<'s> {
         None
     }
 
-    /// As [`Engine::find_push`], to show it.
+    /// As [`Engine::find_push`], to show it. Who calls it `default` has given it no name.
     ///
     /// # Errors
     /// If there is none.
     pub(crate) fn shown_push(&self, task: TaskKey, id: Option<Text<'_>>) -> Result<Cursor, Fault> {
-        let first = || self.next_push(task, Cursor::START).filter(|_| id.is_none());
+        let is_unnamed = id.is_none_or(|id| id.is("default"));
+        let first = || self.next_push(task, Cursor::START).filter(|_| is_unnamed);
         self.find_push(task, id).or_else(first).ok_or(NO_CONFIG)
     }
 
@@ -333,10 +339,15 @@ fn check_secret(text: Option<Text<'_>>, field: &'static str, is_fit: fn(char) ->
     Ok(())
 }
 
+fn is_ignoring_case(text: Text<'_>, other: &str) -> bool {
+    text.chars().map(|character| character.to_ascii_uppercase()).eq(other.chars())
+}
+
 fn is_visible(character: char) -> bool {
     matches!(character, ' '..='~')
 }
 
 fn is_token(character: char) -> bool {
-    character.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(character)
+    let is_mark = |character| matches!(character, '!' | '#'..='\'' | '*' | '+' | '-' | '.' | '^'..='`' | '|' | '~');
+    character.is_ascii_alphanumeric() || is_mark(character)
 }

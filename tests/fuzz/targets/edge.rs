@@ -88,7 +88,7 @@ fn peer<'c>(world: &World<'c, '_>, [how, pieces, pace]: [u8; 3], sent: &[u8]) ->
 /// Serves one connection to its end.
 fn serve(world: &mut World<'_, '_>, peer: &Peer<'_>) -> Ending {
     let facts = Facts { board: "fuzz", past: Reason::PowerOn.into(), stack: None, network: Connection::default() };
-    let app = App::new(world.node, &facts);
+    let app = App::new(world.node, &facts, None);
     let mut room = vec![0; LIMITS.body_bytes];
     let shelf = [RefCell::new(&mut room[..])];
     let bodies = Bodies::new(&shelf);

@@ -360,13 +360,6 @@ test('error: resubscribe to a finished task', async (sdk) => {
   await refused(sdk, () => drain(sdk.resubscribe(id)), -32004);
 }, '1.0');
 
-test('error: push notifications are not supported', async (sdk) => {
-  check(!(await sdk.card()).push, 'the card promises them: this case is out of date');
-  const { id } = await sdk.send('alert when temperature above 1000', { wait: false });
-  await sdk.noPush(id, 'http://127.0.0.1:9/hook');
-  await sdk.cancel(id);
-});
-
 test('extended card, and an error where there is none', async (sdk) => {
   const { extended, skills } = await sdk.card();
   same(!!extended, !!TOKEN, 'the card promises one, to who is known');
@@ -454,5 +447,5 @@ export async function main(connect) {
   process.exit(failed ? 1 : 0); // a dropped stream of an old SDK would keep the process alive
 }
 
-// For the cases at a shut door, which take the place of those above.
+// For the cases of push notifications, and for those at a shut door, which take the place of all others.
 export { cases, drain, endsWith, test };

@@ -7,9 +7,9 @@ import {
   ClientFactoryOptions,
   DefaultAgentCardResolver,
   JsonRpcTransportFactory,
-  PushNotificationNotSupportedError,
 } from '@a2a-js/sdk/client';
-import { check, fetching, main, refused } from './cases.mjs';
+import { check, fetching, main } from './cases.mjs';
+import './push_cases.mjs';
 
 /** The SDK's default, or with what it sends a token with. */
 function factory() {
@@ -32,8 +32,9 @@ class Sdk {
     return card(await new DefaultAgentCardResolver().resolve(this.base, path));
   }
 
-  async send(what, { wait = true, ...more } = {}) {
-    const configuration = wait ? undefined : { blocking: false };
+  async send(what, { wait = true, push, ...more } = {}) {
+    const pushNotificationConfig = push && webhook(push);
+    const configuration = wait ? undefined : { blocking: false, pushNotificationConfig };
     return neutral(await this.client.sendMessage({ message: newMessage(what, more), configuration }));
   }
 
@@ -53,13 +54,27 @@ class Sdk {
     return neutral(await this.client.cancelTask({ id }));
   }
 
-  async noPush(taskId, url) {
-    // The SDK refuses by itself, except where it deletes.
-    const config = { taskId, pushNotificationConfig: { url } };
-    const error = await attempt(() => this.client.setTaskPushNotificationConfig(config));
-    check(error instanceof PushNotificationNotSupportedError, `${error}`);
-    const gone = { id: taskId, pushNotificationConfigId: 'x' };
-    await refused(this, () => this.client.deleteTaskPushNotificationConfig(gone), -32003);
+  async setPush(taskId, push) {
+    return hook(await this.client.setTaskPushNotificationConfig({ taskId, pushNotificationConfig: webhook(push) }));
+  }
+
+  async getPush(id, pushNotificationConfigId) {
+    return hook(await this.client.getTaskPushNotificationConfig({ id, pushNotificationConfigId }));
+  }
+
+  async listPush(id) {
+    return (await this.client.listTaskPushNotificationConfig({ id })).map(hook);
+  }
+
+  async deletePush(id, pushNotificationConfigId) {
+    await this.client.deleteTaskPushNotificationConfig({ id, pushNotificationConfigId });
+  }
+
+  /** The types of this SDK are gone at run time. */
+  pushed(body) {
+    const task = JSON.parse(body);
+    check(task.kind === 'task', `the kind is ${task.kind}`);
+    return neutral(task);
   }
 
   extendedCard() {
@@ -73,12 +88,12 @@ class Sdk {
   }
 }
 
-async function attempt(call) {
-  try {
-    await call();
-  } catch (error) {
-    return error;
-  }
+function webhook({ scheme, credentials, ...more }) {
+  return { ...more, authentication: scheme && { schemes: [scheme], credentials } };
+}
+
+function hook({ pushNotificationConfig: { url, id, token, authentication } }) {
+  return { url, id, token, scheme: authentication?.schemes[0], credentials: authentication?.credentials };
 }
 
 function newMessage(what, { task, context, refs } = {}) {

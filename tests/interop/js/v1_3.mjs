@@ -2,15 +2,16 @@
 
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { Role, TaskState } from '@a2a-js/sdk';
+import { Role, StreamResponse, TaskState } from '@a2a-js/sdk';
 import {
   ClientFactory,
   ClientFactoryOptions,
   DefaultAgentCardResolver,
   JsonRpcTransportFactory,
 } from '@a2a-js/sdk/client';
-import { A2AError, PushNotificationNotSupportedError } from '@a2a-js/sdk/errors';
-import { check, fetching, main, refused } from './cases.mjs';
+import { A2AError } from '@a2a-js/sdk/errors';
+import { fetching, main } from './cases.mjs';
+import './push_cases.mjs';
 
 /** The SDK's default, or with what it sends a token with. */
 function factory(more = fetching) {
@@ -33,8 +34,9 @@ class Sdk {
     return card(await new DefaultAgentCardResolver().resolve(this.base, path));
   }
 
-  async send(what, { wait = true, ...more } = {}) {
-    const configuration = wait ? undefined : { returnImmediately: true };
+  async send(what, { wait = true, push, ...more } = {}) {
+    const taskPushNotificationConfig = push && webhook(undefined, push);
+    const configuration = wait ? undefined : { returnImmediately: true, taskPushNotificationConfig };
     const reply = await this.client.sendMessage({ message: newMessage(what, more), configuration });
     return 'messageId' in reply ? message(reply) : task(reply);
   }
@@ -61,11 +63,24 @@ class Sdk {
     return { tasks: page.tasks.map(task), total: page.totalSize, next: page.nextPageToken };
   }
 
-  async noPush(taskId, url) {
-    // The SDK refuses by itself, except where it deletes.
-    const error = await attempt(() => this.client.createTaskPushNotificationConfig({ taskId, url }));
-    check(error instanceof PushNotificationNotSupportedError, `${error}`);
-    await refused(this, () => this.client.deleteTaskPushNotificationConfig({ taskId, id: 'x' }), -32003);
+  async setPush(taskId, push) {
+    return hook(await this.client.createTaskPushNotificationConfig(webhook(taskId, push)));
+  }
+
+  async getPush(taskId, id) {
+    return hook(await this.client.getTaskPushNotificationConfig({ taskId, id }));
+  }
+
+  async listPush(taskId) {
+    return (await this.client.listTaskPushNotificationConfig({ taskId })).configs.map(hook);
+  }
+
+  async deletePush(taskId, id) {
+    await this.client.deleteTaskPushNotificationConfig({ taskId, id });
+  }
+
+  pushed(body) {
+    return neutral(StreamResponse.fromJSON(JSON.parse(body)));
   }
 
   extendedCard() {
@@ -91,13 +106,11 @@ class Sdk {
   }
 }
 
-async function attempt(call) {
-  try {
-    await call();
-  } catch (error) {
-    return error;
-  }
+function webhook(taskId, { scheme, credentials, ...more }) {
+  return { taskId, ...more, authentication: scheme && { scheme, credentials } };
 }
+
+const hook = ({ url, id, token, authentication }) => ({ url, id, token, ...authentication });
 
 function newMessage(what, { task, context, refs } = {}) {
   let parts = what;

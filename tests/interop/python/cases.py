@@ -471,14 +471,6 @@ async def _(sdk):
     await refused(sdk, drain(sdk.resubscribe(task.id)), -32004)
 
 
-@case("error: push notifications are not supported")
-async def _(sdk):
-    check(not (await sdk.card()).push, "the card promises them: this case is out of date")
-    task = await sdk.send("alert when temperature above 1000", wait=False)
-    await refused(sdk, sdk.set_push(task.id, "http://127.0.0.1:9/hook"), -32003)
-    await sdk.cancel(task.id)
-
-
 @case("extended card, and an error where there is none")
 async def _(sdk):
     public = await sdk.card()

@@ -7,21 +7,22 @@ import httpx
 from a2a.client import A2ACardResolver, A2AClient, A2AClientHTTPError
 from a2a.types import (
     CancelTaskRequest,
+    GetTaskPushNotificationConfigRequest,
     GetTaskRequest,
     JSONRPCErrorResponse,
     MessageSendConfiguration,
     MessageSendParams,
-    PushNotificationConfig,
     SendMessageRequest,
     SendStreamingMessageRequest,
     SetTaskPushNotificationConfigRequest,
+    Task,
     TaskIdParams,
-    TaskPushNotificationConfig,
     TaskQueryParams,
     TaskResubscriptionRequest,
 )
 from a2a.utils.constants import EXTENDED_AGENT_CARD_PATH
-from pydantic_types import card, neutral, new_message
+from pydantic_push import hook, of_task, webhook
+from pydantic_types import card, neutral, new_message, task
 
 
 class Refusal(Exception):
@@ -32,10 +33,14 @@ class Refusal(Exception):
         self.code = error.code
 
 
-def result(response):
+def answer(response):
     if isinstance(response.root, JSONRPCErrorResponse):
         raise Refusal(response.root.error)
-    return neutral(response.root.result)
+    return response.root.result
+
+
+def result(response):
+    return neutral(answer(response))
 
 
 class Sdk:
@@ -56,9 +61,11 @@ class Sdk:
     async def card(self, path=None):
         return card(await self.resolver.get_agent_card(path))
 
-    def params(self, what, wait=None, **more):
+    def params(self, what, wait=None, push=None, **more):
         # `acceptedOutputModes` is required inside a configuration of this generation.
-        configuration = wait is not None and MessageSendConfiguration(accepted_output_modes=[], blocking=wait)
+        configuration = wait is not None and MessageSendConfiguration(
+            accepted_output_modes=[], blocking=wait, push_notification_config=push and webhook(push)
+        )
         return MessageSendParams(message=new_message(what, **more), configuration=configuration or None)
 
     async def send(self, what, **more):
@@ -87,11 +94,18 @@ class Sdk:
     async def cancel(self, id):
         return result(await self.client.cancel_task(call(CancelTaskRequest, TaskIdParams(id=id))))
 
-    async def set_push(self, id, url):
-        params = TaskPushNotificationConfig(
-            task_id=id, push_notification_config=PushNotificationConfig(url=url)
-        )
-        return result(await self.client.set_task_callback(call(SetTaskPushNotificationConfigRequest, params)))
+    # This client can neither list nor delete.
+    async def set_push(self, id, push):
+        request = call(SetTaskPushNotificationConfigRequest, of_task(id, push))
+        return hook(answer(await self.client.set_task_callback(request)))
+
+    async def get_push(self, id, _name):
+        # The one that there is: in this generation a task has one.
+        request = call(GetTaskPushNotificationConfigRequest, TaskIdParams(id=id))
+        return hook(answer(await self.client.get_task_callback(request)))
+
+    def pushed(self, body):
+        return task(Task.model_validate_json(body))
 
     async def extended_card(self):
         return card(await self.resolver.get_agent_card(EXTENDED_AGENT_CARD_PATH))

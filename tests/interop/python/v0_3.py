@@ -1,17 +1,23 @@
 """a2a-sdk 0.3.26, which speaks 0.3."""
 
+import warnings
+
 import cases
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.client.errors import A2AClientJSONRPCError
 from a2a.types import (
+    GetTaskPushNotificationConfigParams,
     MessageSendConfiguration,
-    PushNotificationConfig,
+    Task,
     TaskIdParams,
-    TaskPushNotificationConfig,
     TaskQueryParams,
 )
+from pydantic_push import hook, of_task, webhook
 from pydantic_types import card, neutral, new_message, task
+
+# The SDK makes a dict of a push notification configuration and says so, at each send.
+warnings.filterwarnings("ignore", "Pydantic serializer warnings")
 
 
 def config(**more):
@@ -40,8 +46,10 @@ class Sdk:
         async with httpx.AsyncClient() as http:
             return card(await A2ACardResolver(http, self.base).get_agent_card(path))
 
-    async def send(self, what, wait=True, **more):
+    async def send(self, what, wait=True, push=None, **more):
         configuration = None if wait else MessageSendConfiguration(blocking=False)
+        if push:
+            configuration = MessageSendConfiguration(blocking=wait, push_notification_config=webhook(push))
         async for event in self.blocking.send_message(new_message(what, **more), configuration=configuration):
             return neutral(event[0] if isinstance(event, tuple) else event)
 
@@ -70,11 +78,16 @@ class Sdk:
     async def cancel(self, id):
         return task(await self.client.cancel_task(TaskIdParams(id=id)))
 
-    async def set_push(self, id, url):
-        config = TaskPushNotificationConfig(
-            task_id=id, push_notification_config=PushNotificationConfig(url=url)
-        )
-        return await self.client.set_task_callback(config)
+    # This client can neither list nor delete.
+    async def set_push(self, id, push):
+        return hook(await self.client.set_task_callback(of_task(id, push)))
+
+    async def get_push(self, id, name):
+        params = GetTaskPushNotificationConfigParams(id=id, push_notification_config_id=name)
+        return hook(await self.client.get_task_callback(params))
+
+    def pushed(self, body):
+        return task(Task.model_validate_json(body))
 
     async def extended_card(self):
         return card(await self.client.get_card())

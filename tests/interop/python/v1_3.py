@@ -4,23 +4,29 @@ from types import SimpleNamespace
 
 import cases
 import httpx
+import push_cases
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.helpers import new_data_part, new_message, new_raw_part, new_text_part
 from a2a.types import (
     AgentCard,
+    AuthenticationInfo,
     CancelTaskRequest,
+    DeleteTaskPushNotificationConfigRequest,
     GetExtendedAgentCardRequest,
+    GetTaskPushNotificationConfigRequest,
     GetTaskRequest,
+    ListTaskPushNotificationConfigsRequest,
     ListTasksRequest,
     Role,
     SendMessageConfiguration,
     SendMessageRequest,
+    StreamResponse,
     SubscribeToTaskRequest,
     TaskPushNotificationConfig,
     TaskState,
 )
 from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP
-from google.protobuf.json_format import MessageToDict
+from google.protobuf.json_format import MessageToDict, Parse
 
 
 def config(**more):
@@ -51,12 +57,13 @@ class Sdk:
         async with httpx.AsyncClient() as http:
             return card(await A2ACardResolver(http, self.base).get_agent_card(path))
 
-    def request(self, what, wait=True, task=None, context=None, refs=()):
+    def request(self, what, wait=True, task=None, context=None, refs=(), push=None):
         message = new_message(parts(what), context_id=context, task_id=task, role=Role.ROLE_USER)
         message.reference_task_ids.extend(refs)
-        return SendMessageRequest(
-            message=message, configuration=SendMessageConfiguration(return_immediately=not wait)
-        )
+        configuration = SendMessageConfiguration(return_immediately=not wait)
+        if push:
+            configuration.task_push_notification_config.CopyFrom(webhook(push))
+        return SendMessageRequest(message=message, configuration=configuration)
 
     async def send(self, what, **more):
         async for event in self.blocking.send_message(self.request(what, **more)):
@@ -87,10 +94,23 @@ class Sdk:
             tasks=[task(t) for t in page.tasks], total=page.total_size, next=page.next_page_token
         )
 
-    async def set_push(self, id, url):
-        return await self.client.create_task_push_notification_config(
-            TaskPushNotificationConfig(task_id=id, url=url)
-        )
+    async def set_push(self, id, push):
+        return hook(await self.client.create_task_push_notification_config(webhook(push, id)))
+
+    async def get_push(self, id, name):
+        request = GetTaskPushNotificationConfigRequest(task_id=id, id=name)
+        return hook(await self.client.get_task_push_notification_config(request))
+
+    async def list_push(self, id):
+        request = ListTaskPushNotificationConfigsRequest(task_id=id)
+        return [hook(it) for it in (await self.client.list_task_push_notification_configs(request)).configs]
+
+    async def delete_push(self, id, name):
+        request = DeleteTaskPushNotificationConfigRequest(task_id=id, id=name)
+        await self.client.delete_task_push_notification_config(request)
+
+    def pushed(self, body):
+        return neutral(Parse(body, StreamResponse()))
 
     async def extended_card(self):
         return card(await self.client.get_extended_agent_card(GetExtendedAgentCardRequest()))
@@ -176,6 +196,19 @@ def part(it):
         case "raw":
             return cases.Part(file=it.raw, media=it.media_type, name=it.filename)
     raise AssertionError(f"a part without content: {it!r}")
+
+
+def webhook(it, task=None):
+    authentication = AuthenticationInfo(scheme=it.scheme, credentials=it.credentials) if it.scheme else None
+    return TaskPushNotificationConfig(
+        task_id=task, url=it.url, id=it.id, token=it.token, authentication=authentication
+    )
+
+
+def hook(it):
+    return push_cases.Hook(
+        it.url, it.id, it.token, it.authentication.scheme, it.authentication.credentials
+    )
 
 
 def card(it):

@@ -70,3 +70,29 @@ fn it_is_not_sent_again_to_a_client_that_has_it() {
         assert_eq!(client.send(board.get_request(path, "")).answer().body, full.body);
     }
 }
+
+#[test]
+fn the_keys_that_notifications_are_signed_with_are_there_for_everybody() {
+    let board = Board::take();
+    let request = board.get_request("/.well-known/jwks.json", "");
+    let of_a_stranger = request.lines().filter(|line| !line.starts_with("Authorization"));
+    let answer = board.exchange(&of_a_stranger.map(|line| format!("{line}\r\n")).collect::<String>());
+    assert_eq!((answer.status, answer.field("content-type")), (200, Some("application/json")));
+    assert!(
+        answer.field("cache-control").is_some_and(|value| value.starts_with("public, max-age=")),
+        "{}",
+        answer.head
+    );
+    let set: Value = serde_json::from_str(&answer.body).expect("JSON");
+    let keys = set["keys"].as_array().expect("keys");
+    assert!((1..=2).contains(&keys.len()), "{set}");
+    for key in keys {
+        let fixed = [&key["kty"], &key["crv"], &key["use"], &key["alg"]];
+        assert_eq!(fixed, [&json!("EC"), &json!("P-256"), &json!("sig"), &json!("ES256")]);
+        // 32 bytes each, and nothing that is for the device alone.
+        for name in ["kid", "x", "y"] {
+            assert_eq!(key[name].as_str().map(str::len), Some(43), "{name}: {key}");
+        }
+        assert_eq!(key.as_object().map(serde_json::Map::len), Some(7), "{key}");
+    }
+}

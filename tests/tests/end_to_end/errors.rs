@@ -83,15 +83,15 @@ fn wrong_parameters_are_named() {
 }
 
 #[test]
-fn what_the_card_does_not_promise_is_refused_as_each_dialect_has_it() {
+fn what_is_not_there_is_refused_as_each_dialect_has_it() {
     let board = Board::take();
     // The extended card is for who is known, and at an open door nobody is.
     let of_a_guest =
         [("GetExtendedAgentCard", json!({}), -32004), ("agent/getAuthenticatedExtendedCard", json!({}), -32007)];
     let push = [
-        ("CreateTaskPushNotificationConfig", json!({"taskId": "x", "url": "http://127.0.0.1/"}), -32003),
-        ("tasks/pushNotificationConfig/get", json!({"id": "x"}), -32003),
-        ("tasks/pushNotification/get", json!({"id": "x"}), -32003),
+        ("CreateTaskPushNotificationConfig", json!({"taskId": "x", "url": "https://example.com/"}), -32001),
+        ("tasks/pushNotificationConfig/get", json!({"id": "x"}), -32001),
+        ("tasks/pushNotification/get", json!({"id": "x"}), -32001),
     ];
     for (method, params, code) in of_a_guest.into_iter().filter(|_| !board.is_shut()).chain(push) {
         let body = envelope(method, &params);

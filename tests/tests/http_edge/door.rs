@@ -5,7 +5,7 @@ use protocol_core::door::Rate;
 use crate::{
     client::{Answer, call, get},
     server::Server,
-    toy::{ANNA, BEN, OTTO},
+    toy::{ANNA, BEN, KID, OTTO},
 };
 
 /// A request with further header lines.
@@ -44,6 +44,22 @@ fn a_token_lets_in_whichever_way_it_is_shown() {
         let answer = client.answer();
         assert_eq!((answer.status, answer.body.as_str()), (200, r#"{"board":"toy"}"#), "{headers}");
     }
+}
+
+#[test]
+fn the_keys_are_for_everybody_and_keep_for_a_while() {
+    let server = Server::guarded(|_| {});
+    let mut client = server.connect();
+    client.send(get("/.well-known/jwks.json"));
+    let answer = client.answer();
+    assert_eq!((answer.status, answer.body), (200, format!(r#"{{"keys":[{{"kid":"{KID}"}}]}}"#)));
+    client.send(get("/.well-known/jwks.json").replace("GET", "HEAD"));
+    let answer = client.head_only();
+    assert_eq!((answer.status, answer.field("content-type")), (200, Some("application/json")));
+    assert_eq!((answer.field("cache-control"), answer.field("etag")), (Some("public, max-age=300"), None));
+    client.send(get("/.well-known/jwks.json").replace("GET", "POST"));
+    let answer = client.answer();
+    assert_eq!((answer.status, answer.field("allow")), (405, Some("GET, HEAD, OPTIONS")));
 }
 
 #[test]

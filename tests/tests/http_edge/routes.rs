@@ -57,6 +57,16 @@ fn a_card_that_the_client_has_is_not_sent_again() {
 }
 
 #[test]
+fn where_nobody_signs_there_are_no_keys_and_the_answer_says_why() {
+    let server = Server::start();
+    let mut client = server.connect();
+    client.send(get("/.well-known/jwks.json"));
+    let answer = client.answer();
+    assert_eq!((answer.status, answer.field("cache-control")), (404, Some("no-store")));
+    assert!(answer.body.contains(r#""code":404"#) && answer.body.contains("without signing"), "{}", answer.body);
+}
+
+#[test]
 fn head_is_get_without_the_body() {
     let server = Server::start();
     let mut client = server.connect();

@@ -19,14 +19,17 @@ pub(crate) const BEN: &str = "ben-has-one-as-well";
 /// Somebody who may not even read.
 pub(crate) const OTTO: &str = "otto-has-one-of-little-use";
 
+pub(crate) const KID: &str = "toy-key-1";
+
 pub(crate) struct Toy {
     door: RefCell<Door<'static>>,
+    signs: bool,
 }
 
 impl Toy {
     /// Everybody may come in, as often as they like.
     pub(crate) fn open() -> Self {
-        Self { door: RefCell::new(Door::open_to_all()) }
+        Self { door: RefCell::new(Door::open_to_all()), signs: false }
     }
 
     /// Three are known.
@@ -39,7 +42,7 @@ impl Toy {
         ] {
             door.know(Principal::new(name, classes, token).expect("a principal")).expect("room");
         }
-        Self { door: RefCell::new(door) }
+        Self { door: RefCell::new(door), signs: true }
     }
 }
 
@@ -103,6 +106,11 @@ impl Service for Toy {
         let classes = caller.classes();
         let card = format!(r#"{{"name":"toy","url":"{url}/","for":"{classes}"}}"#);
         (!self.door.borrow().is_open()).then(|| card.into_bytes().into())
+    }
+
+    fn keys(&self) -> Option<Answer> {
+        let keys = format!(r#"{{"keys":[{{"kid":"{KID}"}}]}}"#);
+        self.signs.then(|| keys.into_bytes().into())
     }
 
     fn status(&self) -> Answer {

@@ -6,4 +6,5 @@ mod mutations;
 mod reader;
 mod round_trip;
 mod streams;
+mod webhooks;
 mod windows;

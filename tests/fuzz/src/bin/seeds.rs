@@ -42,6 +42,10 @@ fn main() -> io::Result<()> {
 
     edge(&folder, &conversations)?;
 
+    let urls = URLS.iter().flat_map(|url| HOSTS.iter().map(move |host| format!("{host}{url}").into_bytes()));
+    put(&folder, "webhook", urls)?;
+    fs::write(folder.join("webhook.dict"), dictionary(URL_WORDS.iter().map(|word| (*word).to_owned())))?;
+
     // What these read is no text: any bytes are operations.
     let mut random = Random::new(1);
     for target in ["engine", "log"] {
@@ -79,6 +83,52 @@ fn edge(folder: &Path, conversations: &[Vec<corpus::Request>]) -> io::Result<()>
     put(folder, "edge", inputs)?;
     fs::write(folder.join("edge.dict"), dictionary(WORDS.iter().map(|word| (*word).to_owned())))
 }
+
+/// Where webhooks might lead.
+const URLS: &[&str] = &[
+    "https://hooks.example/notify?task=1",
+    "http://127.0.0.1:8080/",
+    "http://127.1/",
+    "http://0x7f000001/",
+    "http://user@hooks.example/",
+    "http://[::ffff:127.0.0.1]:8080/",
+    "http://[64:ff9b::10.0.0.1]/",
+    "http://169.254.169.254/latest",
+    "https://xn--mte-sna.example:8443/%41",
+    "http://localhost\\@hooks.example/#x",
+];
+
+/// Hosts that an owner might have named, and that none is.
+const HOSTS: &[&str] = &["", "hooks.example\n", "*.example:8443\n", "127.0.0.1\n", "[::1]:8080\n"];
+
+const URL_WORDS: &[&str] = &[
+    "http://",
+    "https://",
+    "localhost",
+    ".example",
+    "127.0.0.1",
+    "0x7f",
+    "0177",
+    "[::1]",
+    "[::ffff:",
+    "64:ff9b::",
+    "2002:",
+    "169.254.169.254",
+    "10.0.0.1",
+    "xn--",
+    ":80",
+    ":443",
+    ":65535",
+    "*.",
+    "@",
+    "#",
+    "?",
+    "%2e",
+    "%00",
+    "\\",
+    "..",
+    "\n",
+];
 
 const HEADS: &[&str] = &[
     "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
