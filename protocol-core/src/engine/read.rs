@@ -136,6 +136,23 @@ impl Engine<'_> {
         found
     }
 
+    /// The task as it was, or, where its status of then is gone from the log, as it was when it had the oldest that is
+    /// left: whoever is told of it event by event never goes back.
+    pub(crate) fn known(&self, then: Snapshot) -> Snapshot {
+        if self.status(then).is_some() {
+            return then;
+        }
+        let now = self.snapshot(then.key);
+        let mut cursor = Cursor::behind(then.upto);
+        while let Some((next, header)) = self.after(now, cursor) {
+            if matches!(header.kind(), Kind::Status(_)) {
+                return Snapshot { upto: next.stamp, ..then };
+            }
+            cursor = next;
+        }
+        now
+    }
+
     /// The message that the present run answers.
     pub(crate) fn run_message(&self, key: TaskKey) -> Option<Cursor> {
         let slot = self.slot(key).filter(|slot| !slot.chain.is_empty())?;

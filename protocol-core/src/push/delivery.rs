@@ -122,9 +122,7 @@ impl<'n, 's> Delivery<'n, 's> {
         let shapes = &dialect.shapes;
         let record = due.event.record;
         let encoder = if dialect.manners.pushes_task {
-            let then = Snapshot { key, upto: due.upto };
-            // How it was then may be gone; how it is now is not.
-            let snapshot = if engine.status(then).is_some() { then } else { engine.snapshot(key) };
+            let snapshot = engine.known(Snapshot { key, upto: due.upto });
             Encoder::task(rpc::BARE, shapes.task, snapshot, dialect.manners.history)
         } else {
             match due.event.what {
