@@ -4,6 +4,7 @@ use core::task::Waker;
 
 use super::{Engine, Event, Follower, TaskKey, wait::remember};
 use crate::{
+    door::Owner,
     log::Stamp,
     push::{Outcome, Proof, Push, PushCounts},
     time::Millis,
@@ -83,7 +84,8 @@ impl Engine<'_> {
 
     /// Gives a sender something to do: the place of a configuration, its stamp, and what; or wakes it when there is.
     ///
-    /// The first sender takes only what goes well, so that webhooks that don't answer never delay all others.
+    /// The first sender takes only what goes well, so that webhooks that don't answer never delay all others; and nothing of
+    /// somebody who has all other senders already while somebody else has webhooks, too.
     #[must_use]
     pub(crate) fn poll_delivery(
         &mut self,
@@ -95,10 +97,14 @@ impl Engine<'_> {
             remember(place, waker);
         }
         let is_choosy = sender == 0 && self.push.senders.len() > 1;
+        let greedy = if is_choosy { self.greedy() } else { None };
         let mut best: Option<(u32, usize, &Push)> = None;
         let mut wake_at: Option<Millis> = None;
         for (push, place) in self.push.places.iter().zip(0usize..) {
             if !push.is_used() || push.is_out || is_choosy && push.attempts > 0 || !self.has_errand(push) {
+                continue;
+            }
+            if greedy.is_some() && self.owner_of(push) == greedy {
                 continue;
             }
             let waits = self.push.turns.wrapping_sub(push.turn);
@@ -122,6 +128,19 @@ impl Engine<'_> {
             push.pinned = Some(due.upto);
         }
         Some((place, stamp, errand))
+    }
+
+    /// Who has all senders but one, if others have webhooks, too.
+    fn greedy(&self) -> Option<Owner> {
+        let used = || self.push.places.iter().filter(|push| push.is_used());
+        let owner = self.owner_of(used().find(|push| push.is_out)?)?;
+        let busy = super::count(used().filter(|push| push.is_out && self.owner_of(push) == Some(owner)));
+        let is_alone = used().all(|push| self.owner_of(push) == Some(owner));
+        (!is_alone && (busy as usize).saturating_add(1) >= self.push.senders.len()).then_some(owner)
+    }
+
+    fn owner_of(&self, push: &Push) -> Option<Owner> {
+        self.slot(push.follower.key).map(|slot| slot.owner)
     }
 
     /// A sender tells how it went.
