@@ -96,15 +96,19 @@ impl Engine<'_> {
         }
         let is_choosy = sender == 0 && self.push.senders.len() > 1;
         let mut best: Option<(u32, usize, &Push)> = None;
+        let mut has_more = false;
         let mut wake_at: Option<Millis> = None;
-        for (push, place) in self.push.places.iter().zip(0usize..) {
+        for (push, place) in self.push.places.iter().zip(0..self.push.places.len()) {
             if !push.is_used() || push.is_out || is_choosy && push.attempts > 0 || !self.has_errand(push) {
                 continue;
             }
             let waits = self.push.turns.wrapping_sub(push.turn);
             if push.due > now {
                 wake_at = Some(wake_at.map_or(push.due, |at| at.min(push.due)));
-            } else if best.as_ref().is_none_or(|(longest, ..)| waits > *longest) {
+                continue;
+            }
+            has_more = best.is_some();
+            if best.is_none_or(|(longest, ..)| waits > longest) {
                 best = Some((waits, place, push));
             }
         }
@@ -120,6 +124,12 @@ impl Engine<'_> {
         push.tried_at = newest;
         if let Errand::Event(due) = &errand {
             push.pinned = Some(due.upto);
+        }
+        if let Some(awake) = self.push.senders.get_mut(sender) {
+            *awake = None;
+        }
+        if has_more {
+            self.push.wake();
         }
         Some((place, stamp, errand))
     }

@@ -190,8 +190,12 @@ impl<'s> Table<'s> {
         }
     }
 
-    /// Somebody may have something to send.
-    pub(crate) fn wake(&self) {
-        self.senders.iter().flatten().for_each(Waker::wake_by_ref);
+    /// There may be something to send. The first sender is choosy, so one of the others is woken, too; those who are
+    /// awake look by themselves, and whoever finds more than it can take wakes the next one.
+    pub(crate) fn wake(&mut self) {
+        let mut senders = self.senders.iter_mut();
+        let first = senders.next();
+        let other = senders.find(|sender| sender.is_some());
+        first.into_iter().chain(other).filter_map(Option::take).for_each(Waker::wake);
     }
 }
