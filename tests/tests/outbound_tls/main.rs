@@ -1,5 +1,6 @@
 //! Calls over TLS: to servers that are who they should be, and to all others.
 
+mod hostile;
 mod server;
 mod wire;
 
@@ -11,6 +12,7 @@ use rcgen::{
 };
 
 use crate::{
+    hostile::{APPLICATION_DATA, HANDSHAKE, Hostile, Step},
     server::{Party, Server, authority, but, named, server},
     wire::{Call, NOW, Peer},
 };
@@ -259,6 +261,100 @@ fn an_answer_that_is_cut_off_is_not_taken_for_all_of_it() {
     assert_eq!(cut.unwrap_err(), Failure::Unreachable(Unreachable::Lost));
     // Where the length is known it does not matter.
     assert_eq!(call.make(Server::new(&[&hook]).hanging_up()).0.unwrap().1, "hello");
+}
+
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+const PROPER: [Step; 4] = [Step::Extensions, Step::Certificate, Step::Proof, Step::Finished];
+
+/// Calls a server that does these things with a good certificate.
+fn call_hostile(steps: &[Step], after: &[Step]) -> (Result<String, Failure>, Hostile) {
+    let root = Party::root("root", P256);
+    let hook = root.serve(&["hook.example"]);
+    let call = Call { roots: &[&root.der], ..Call::PLAIN };
+    let (called, server) = call.make(Hostile::new(&[&hook.der], &hook.key_der(), steps, after));
+    (called.map(|(_, body)| body), server)
+}
+
+#[test]
+fn whoever_leaves_out_a_part_of_the_handshake_has_proven_nothing() {
+    let answer = Step::Say(APPLICATION_DATA, ANSWER);
+    assert_eq!(call_hostile(&PROPER, &[answer]).0.unwrap(), "hello");
+    for steps in [
+        // What embedded-tls would take: anybody in between could be that.
+        &[Step::Extensions, Step::Finished][..],
+        &[Step::Finished],
+        &[Step::Extensions, Step::Certificate, Step::Finished],
+        &[Step::Extensions, Step::Proof, Step::Finished],
+        &[Step::Extensions, Step::Proof, Step::Certificate, Step::Finished],
+        // Somebody else's certificate.
+        &[Step::Extensions, Step::Certificate, Step::WrongProof, Step::Finished],
+        // Two are not better than one.
+        &[Step::Extensions, Step::Certificate, Step::WrongProof, Step::Proof, Step::Finished],
+        &[Step::Extensions, Step::Certificate, Step::Proof, Step::WrongProof, Step::Finished],
+    ] {
+        let (called, server) = call_hostile(steps, &[answer]);
+        assert_eq!(called.unwrap_err(), Failure::Untrusted(Untrusted::Unproven), "{steps:?}");
+        assert!(server.request.is_empty());
+    }
+    let twice = [Step::Extensions, Step::Certificate, Step::Proof, Step::Certificate, Step::Finished];
+    assert_eq!(call_hostile(&twice, &[answer]).0.unwrap_err(), Failure::Untrusted(Untrusted::Malformed));
+}
+
+#[test]
+fn no_record_makes_it_panic() {
+    let odd = [
+        Step::Nothing,
+        Step::Zeroes(1),
+        Step::Zeroes(100),
+        // Messages of the handshake that may come once, or never, or that are none.
+        Step::Extensions,
+        Step::Certificate,
+        Step::Proof,
+        Step::Finished,
+        Step::Say(HANDSHAKE, &[13, 0, 0, 3, 0, 0, 0]),
+        Step::Say(HANDSHAKE, &[24, 0, 0, 1, 0]),
+        Step::Say(HANDSHAKE, &[2, 0, 0, 0]),
+        Step::Say(HANDSHAKE, &[]),
+        Step::Say(HANDSHAKE, &[99]),
+        Step::Say(21, &[]),
+        Step::Say(21, &[2]),
+        Step::Say(21, &[1, 0]),
+        Step::Say(21, &[2, 40]),
+        Step::Say(21, &[9, 99]),
+        Step::Say(20, &[1]),
+        Step::Say(0, &[1]),
+        Step::Say(99, &[1]),
+        Step::Shout(HANDSHAKE, &[20, 0, 0, 0]),
+        Step::Shout(HANDSHAKE, &[13, 0, 0, 3, 0, 0, 0]),
+        Step::Shout(HANDSHAKE, &[]),
+        Step::Shout(21, &[1, 0]),
+        Step::Shout(20, &[1]),
+        Step::Shout(20, &[]),
+        Step::Shout(APPLICATION_DATA, &[]),
+        Step::Shout(APPLICATION_DATA, &[0; 16]),
+        Step::Shout(APPLICATION_DATA, &[0; 17]),
+        Step::Shout(99, &[]),
+    ];
+    for step in odd {
+        for at in 0..=PROPER.len() {
+            let steps = [&PROPER[..at], &[step], &PROPER[at..]].concat();
+            // It may even do, as a change of cipher does. It is not to panic.
+            let (called, server) = call_hostile(&steps, &[Step::Say(APPLICATION_DATA, ANSWER)]);
+            assert!(called.is_err() || !server.request.is_empty(), "{step:?} {at}");
+        }
+        let (called, _) = call_hostile(&PROPER, &[step, Step::Say(APPLICATION_DATA, ANSWER)]);
+        assert!(called.is_err(), "{step:?} passed when the handshake was over");
+    }
+}
+
+#[test]
+fn tickets_and_empty_records_are_passed_over() {
+    let ticket = Step::Say(HANDSHAKE, &[4, 0, 0, 13, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    // What would be another message behind it, too.
+    let two = Step::Say(HANDSHAKE, &[4, 0, 0, 1, 0, 13, 0, 0, 0]);
+    let empty = Step::Say(APPLICATION_DATA, &[]);
+    let answer = Step::Say(APPLICATION_DATA, ANSWER);
+    assert_eq!(call_hostile(&PROPER, &[ticket, two, empty, ticket, answer]).0.unwrap(), "hello");
 }
 
 /// Says something, whatever it hears.

@@ -37,6 +37,11 @@ impl Party {
         Self { der: params.signed_by(&key, &issuer).unwrap().der().clone(), params, key }
     }
 
+    /// Its key, as PKCS#8.
+    pub(crate) fn key_der(&self) -> Vec<u8> {
+        self.key.serialize_der()
+    }
+
     /// Issues a certificate for a server, with a key of the usual kind.
     pub(crate) fn serve(&self, names: &[&str]) -> Self {
         self.issue(server(names), &PKCS_ECDSA_P256_SHA256)

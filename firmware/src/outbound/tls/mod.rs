@@ -89,13 +89,6 @@ pub(super) async fn open<S: Read + Write>(
     Ok(())
 }
 
-/// Says goodbye, unless the other side has: embedded-tls would say it in the clear then, and not as an alert.
-pub(super) async fn close<S: Read + Write>(mut tls: Tls<'_, S>) {
-    if tls.is_opened() {
-        drop(tls.close().await);
-    }
-}
-
 /// What a record that comes in may have, if the other side does us the favour: 256 bytes around it (RFC 6066 §4).
 fn longest_fragment(room: usize) -> Option<MaxFragmentLength> {
     match room.saturating_sub(256) {
