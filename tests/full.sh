@@ -101,6 +101,21 @@ soak() {
         tests/with-board.sh arm tests/hostile/soak.py
 }
 
+# Webhooks that answer rightly, wrongly, late and never, over TLS and without; in a network of their own.
+push_tools() {
+    want ip iproute2
+    want unshare util-linux
+    want openssl openssl
+}
+push_sim() {
+    push_tools
+    tests/push/run.py sim
+}
+push_arm() {
+    push_tools
+    tests/hostile/wire.py tests/with-board.sh arm tests/push/run.py
+}
+
 # image BOARD: builds it; a warning of ours is a failure
 image() {
     local log status=0
@@ -138,6 +153,7 @@ step end-to-end tests/with-sim.sh "sensor --preset pico --token owner:read+act+o
 step real-clients real_clients
 step real-clients-door real_clients_door
 step hostile-sim hostile_sim
+step push-sim push_sim
 step board-tools board_tools
 step one-board one_board
 step rp2040-parts rp2040_parts
@@ -146,9 +162,10 @@ step panics tests/size/panics.py
 step arm-board tests/with-board.sh arm tests/board.sh
 step riscv-board tests/with-board.sh riscv tests/board.sh
 step rp2040-board tests/with-board.sh rp2040 tests/board.sh
-step arm-board-client tests/with-board.sh arm tests/interop/run.sh python-1.3.0
+step arm-board-client tests/with-board.sh arm tests/interop/board.sh python-1.3.0
 for board in arm riscv rp2040; do step "$board-life" tests/emulated/life.py "$board"; done
 step hostile-arm hostile_arm
+step push-arm push_arm
 step soak soak
 step arm-numbers tests/size/emulated.py
 for board in pico-w pico2-w esp32c3 esp32c6; do step "image-$board" image "$board"; done

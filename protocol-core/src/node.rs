@@ -190,6 +190,11 @@ impl<'s> Node<'s> {
         Delivery::new(self, place, stamp, errand)
     }
 
+    /// The network is back: webhooks that could not be reached are tried again at once.
+    pub fn retry_deliveries(&self) {
+        self.engine().retry_deliveries(self.now());
+    }
+
     /// What became of push notifications; nothing where there are none.
     pub fn push_counts(&self) -> Option<PushCounts> {
         let engine = self.engine();
@@ -315,9 +320,8 @@ impl<'s> Node<'s> {
             Call::SetPush { task, config } => {
                 let mut engine = self.engine();
                 let key = push_task(&engine, caller, task)?;
-                engine.check_push(caller.owner, Some(key), &config)?;
-                let from = engine.snapshot(key).upto;
-                let config = engine.handle_push(self.now(), key, dialect.task_manners(), &config, from)?;
+                let manners = dialect.task_manners();
+                let config = engine.handle_set_push(self.now(), caller.owner, key, manners, &config)?;
                 let snapshot = engine.snapshot(key);
                 Ok(Opening::document(Encoder::webhook(rpc::RESULT, dialect.shapes.push, snapshot, config)))
             }

@@ -6,17 +6,18 @@
 //! A number of one machine: the two compare with each other, and with nothing else. Webhooks and clients run in this
 //! process, on the other core if there is one.
 
-use std::{
+use core::{
     error::Error,
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+use std::{
     io::{BufRead as _, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
     process::{Child, Command, Stdio},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::Arc,
     thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};

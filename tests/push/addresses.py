@@ -187,6 +187,28 @@ def a_name_server_that_does_not_answer(world):
     assert_complete(told(receiver, "/late", caller, seconds=90), caller, late)
 
 
+def answers_that_are_none(world):
+    """Garbage, an answer to another question, an alias of itself, an alias that leads inside: nobody is called, and names
+    that are right are found as ever."""
+    caller, port = http_only(world).v1_0(), None
+    inside = world.receiver("10.0.2.2" if world.is_board else "127.0.0.1")
+    outside = world.receiver(PUBLIC[0], inside.port)
+    port = inside.port
+    world.names.tell("garbage.test", ["garbage"])
+    world.names.tell("another.test", [f"another:{PUBLIC[0]}"])
+    world.names.tell("loop.test", ["loop"])
+    world.names.tell("alias.test", [f"alias:elsewhere.test:{inside.address}"])
+    world.names.tell("elsewhere.test", inside.address)
+    for name in ["garbage", "another", "loop", "alias"]:
+        caller.send("read temperature", Webhook(f"http://{name}.test:{port}/{name}"))
+    world.names.tell("good.test", [f"alias:public.test:{PUBLIC[0]}"])
+    world.names.tell("public.test", PUBLIC[0])
+    task = caller.send("read temperature", Webhook(f"http://good.test:{port}/good"))
+    assert_complete(told(outside, "/good", caller, seconds=90), caller, task)
+    assert inside.connections == 0, inside.requests
+    assert {it.path for it in outside.requests} == {"/good"}, outside.requests
+
+
 def the_device_itself_is_nobody_to_call(world):
     """Not by its own address either, where private ones are allowed."""
     if not world.is_board:
@@ -209,5 +231,6 @@ def the_device_itself_is_nobody_to_call(world):
 CASES = [
     urls_that_lead_inside, odd_spellings, plain_http_only_where_it_is_allowed, ranges_are_allowed_one_by_one,
     only_hosts_that_the_owner_names, a_public_address_is_called, names_that_lead_inside, names_that_change_their_mind,
-    names_with_two_addresses, a_name_server_that_does_not_answer, the_device_itself_is_nobody_to_call,
+    names_with_two_addresses, a_name_server_that_does_not_answer,
+    answers_that_are_none, the_device_itself_is_nobody_to_call,
 ]

@@ -33,6 +33,24 @@ basicConstraints = critical, CA:false
 keyUsage = critical, digitalSignature
 extendedKeyUsage = serverAuth
 subjectAltName = {names}
+[client]
+basicConstraints = critical, CA:false
+keyUsage = critical, digitalSignature
+extendedKeyUsage = clientAuth
+subjectAltName = {names}
+[odd]
+basicConstraints = critical, CA:false
+keyUsage = critical, digitalSignature
+extendedKeyUsage = serverAuth
+subjectAltName = {names}
+1.2.3.4.5.6 = critical, ASN1:UTF8String:nobody knows what this means
+[nameless]
+basicConstraints = critical, CA:false
+keyUsage = critical, digitalSignature
+extendedKeyUsage = serverAuth
+[weak]
+basicConstraints = critical, CA:true
+keyUsage = critical, digitalSignature
 [req]
 distinguished_name = nobody
 prompt = no
@@ -87,13 +105,15 @@ class Authority:
         """The root's certificate, for whoever is to trust it."""
         return self.root.certificate
 
-    def leaf(self, names, kind=None, begins=-DAY, ends=30 * DAY, issuer=None, common_name="webhook"):
-        """A certificate for these hosts, names or addresses; `begins` and `ends` are seconds from now."""
-        return self._sign(common_name, kind or self.kind, "leaf", issuer or self.root, names, begins, ends)
+    def leaf(self, names, kind=None, begins=-DAY, ends=30 * DAY, issuer=None, common_name="webhook", extensions="leaf"):
+        """A certificate for these hosts, names or addresses; `begins` and `ends` are seconds from now, `extensions` one of
+        the sections above."""
+        return self._sign(common_name, kind or self.kind, extensions, issuer or self.root, names, begins, ends)
 
-    def middle(self, kind=None, issuer=None):
+    def middle(self, kind=None, issuer=None, begins=-2 * DAY, ends=60 * DAY, extensions="middle"):
         """An intermediate authority."""
-        return self._sign("mote tests, between", kind or self.kind, "middle", issuer or self.root)
+        kind, issuer = kind or self.kind, issuer or self.root
+        return self._sign("mote tests, between", kind, extensions, issuer, begins=begins, ends=ends)
 
     def _sign(self, common_name, kind, extensions, issuer, names=("nobody.test",), begins=-2 * DAY, ends=60 * DAY):
         self.count += 1

@@ -260,16 +260,14 @@ def several_webhooks_of_a_task(world):
 
 
 def a_slow_one_delays_no_other(world):
-    """One never answers, one answers late, one has nobody behind it: the good one gets everything at once."""
-    device = world.device()
-    bad, good = world.receiver(), world.receiver()
+    """One never answers, another has nobody behind it: the good one gets everything at once."""
+    device, bad, good = world.device(), world.receiver(), world.receiver()
     bad.script("/never", "never")
-    bad.script("/late", "late:3")
     dead = world.receiver()
     dead_url = dead.url("/dead")
     dead.close()
     caller = device.v1_0()
-    for url in [bad.url("/never"), dead_url, bad.url("/late")]:
+    for url in [bad.url("/never"), dead_url]:
         caller.send(LONG, Webhook(url))
     bad.wait(lambda it: any(one.path == "/never" for one in it.requests), what="the call that is never answered")
     for number in range(3):
@@ -278,6 +276,39 @@ def a_slow_one_delays_no_other(world):
         assert_complete(told(good, f"/{number}", caller), caller, task)
         took = time.monotonic() - begun
         assert took < 4, f"the good one waits {took:.1f} s for the bad ones"
+
+
+def slow_ones_do_not_shut_others_out(world):
+    """As many as somebody may have, none of which answers, made anew whenever one was given up for now: somebody else's is
+    told all the same, in a bounded time."""
+    device = world.device() if world.is_board else world.device(Rules(world.usual.allow, preset="pico"))
+    bad, good = world.receiver(), world.receiver()
+    bad.script("/never", "never")
+    bad.script("/slow", "late:10")
+    owner, other = device.v1_0(), dialects.V1_0(device.stranger)
+    other.patience, tasks, renewed = 0, [], 0
+
+    def fill():
+        try:
+            while True:
+                path = "/slow" if len(tasks) % 3 == 0 else "/never"
+                tasks.append(other.send("read temperature", Webhook(bad.url(path), id="bad")))
+        except dialects.Refusal as refusal:
+            assert refusal.code != -32602, refusal
+
+    fill()
+    bad.wait_posts(1)
+    begun = time.monotonic()
+    mine = owner.send("read temperature", Webhook(good.url("/mine")))
+    while not any(owner.state_of(post.json()) == "completed" for post in good.posts("/mine")):
+        assert time.monotonic() - begun < 45, f"{len(good.posts('/mine'))} notifications in 45 s, {renewed} times made anew"
+        time.sleep(1)
+        # Whoever deletes what has failed and makes it anew has failed at nothing.
+        renewed += 1
+        while tasks:
+            other.ask("DeleteTaskPushNotificationConfig", {"taskId": tasks.pop(), "id": "bad"})
+        fill()
+    assert_complete(good.posts("/mine"), owner, mine)
 
 
 def nothing_is_lost_while_it_is_behind(world):
@@ -383,6 +414,7 @@ CASES = [
     two_keys_while_they_change, the_challenge_comes_first,
     the_others_are_not_challenged_unless_told, all_are_challenged_where_the_owner_wants_it,
     nobody_is_challenged_where_the_owner_says_so, several_webhooks_of_a_task, a_slow_one_delays_no_other,
+    slow_ones_do_not_shut_others_out,
     nothing_is_lost_while_it_is_behind, deletion_stops_it, revocation_stops_it, status_counts_them,
     a_receiver_that_starts_again, a_network_that_comes_back, long_urls_and_secrets,
 ]

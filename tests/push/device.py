@@ -169,7 +169,7 @@ class Board(Device):
 
     def tell(self, line):
         said = self.type(line)
-        assert "ok" in said, f"{line}: {said}"
+        assert "from the next restart on" in said, f"{line}: {said}"
 
     def trust(self, roots):
         """Pastes root certificates; they count from the next start on."""

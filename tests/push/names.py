@@ -5,12 +5,17 @@ import struct
 import threading
 import time
 
-A, AAAA = 1, 28
+A, CNAME = 1, 5
+
+
+def name_bytes(name):
+    return b"".join(bytes([len(label)]) + label.encode() for label in name.split(".")) + b"\x00"
 
 
 class Names(threading.Thread):
     """A DNS server. A name has a list of answers, each a list of addresses: a question takes the next one, the last one
-    stays. Names that nobody has told it do not exist."""
+    stays. Names that nobody has told it do not exist. There are other answers: `silence`, `garbage`, `another` (to a question
+    that was not asked), `alias:NAME:ADDRESS` (another name, and the address of that one), `loop` (its own alias)."""
 
     def __init__(self, address, port=53):
         super().__init__(daemon=True)
@@ -50,8 +55,22 @@ class Names(threading.Thread):
         found = []
         if known and kind == A:
             found = known.pop(0) if len(known) > 1 else known[0]
-            if found == ["silence"]:
+            word, *behind = found[0].split(":") if found else [""]
+            if word == "silence":
                 return None
+            if word == "garbage":
+                return number + b"\x81\x80\x00\x01\x00\xff" + 40 * b"\xc0\x0c"
+            if word == "another":
+                number, found = bytes([number[0] ^ 0xFF, number[1]]), behind
+            if word == "alias":
+                other, address = (name_bytes(behind[0]), socket.inet_aton(behind[1]))
+                records = (b"\xc0\x0c" + struct.pack(">HHIH", CNAME, 1, 0, len(other)) + other
+                           + other + struct.pack(">HHIH", A, 1, 0, 4) + address)
+                return (number + b"\x81\x80" + struct.pack(">HHHH", 1, 2, 0, 0) + question + records)
+            if word == "loop":
+                own = name_bytes(name)
+                records = b"\xc0\x0c" + struct.pack(">HHIH", CNAME, 1, 0, len(own)) + own
+                return number + b"\x81\x80" + struct.pack(">HHHH", 1, 1, 0, 0) + question + records
         records = b"".join(b"\xc0\x0c" + struct.pack(">HHIH", A, 1, 0, 4) + socket.inet_aton(it) for it in found)
         # Answer, recursion desired and available; 3: no such name.
         code = 0 if known is not None else 3

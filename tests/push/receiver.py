@@ -243,6 +243,8 @@ class Receiver:
         self.identity, self.show = identity, show
         self.requests, self.handshakes, self.connections, self.is_ended = [], [], 0, False
         self.scripts, self.challenges, self.challenged = {}, {}, []
+        # The names that were asked for in TLS, None where there was none.
+        self.asked_for = []
         self.changed = threading.Condition()
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         self.listener = socket.create_server((address, port), family=family, backlog=64)
@@ -250,6 +252,7 @@ class Receiver:
         if identity:
             self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self.tls.load_cert_chain(identity.chain, identity.key)
+            self.tls.sni_callback = lambda _, name, __: self.asked_for.append(name)
         threading.Thread(target=self._accept, daemon=True).start()
 
     def __enter__(self):

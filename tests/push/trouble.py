@@ -7,7 +7,7 @@ import time
 
 from dialects import Webhook
 from telling import assert_complete, distinct, told
-from world import wait_until
+from world import Elsewhere, wait_until
 
 # Answers that say yes, each in its own way: nothing is sent twice.
 YES = ["201", "202", "204", "late:1", "continue", "chunked", "trickle", "until-close"]
@@ -180,8 +180,22 @@ def every_fourth_answer_is_lost(world):
     assert_complete(told(receiver, "/some", caller, seconds=60), caller, task)
 
 
+def many_at_once(world):
+    """Many tasks in every dialect, with webhooks that fail now and then in every way: each is told everything."""
+    if world.is_board:
+        raise Elsewhere("a board has few places")
+    device, receiver = world.device(), world.receiver()
+    callers, tasks = device.callers(), []
+    for number in range(60):
+        caller, path = callers[number % 3], f"/{number}"
+        receiver.script(path, NO[number % len(NO)], "200", YES[number % len(YES)], NO[number % 5], "200")
+        tasks.append((caller, path, caller.send("watch temperature 6 times every 50 ms", Webhook(receiver.url(path)))))
+    for caller, path, task in tasks:
+        assert_complete(told(receiver, path, caller, seconds=60), caller, task)
+
+
 CASES = [
     yes_in_many_ways, no_is_tried_again, pauses_grow, retry_after_is_respected, later_events_wait_behind,
-    redirects_are_not_followed, given_up_and_counted, nobody_is_there, every_fourth_answer_is_lost,
+    redirects_are_not_followed, given_up_and_counted, nobody_is_there, every_fourth_answer_is_lost, many_at_once,
     no_answer_at_all, answers_that_do_not_end,
 ]

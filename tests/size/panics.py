@@ -4,8 +4,8 @@
     tests/size/panics.py [BOARD...]        core-alone and qemu-arm unless named; firmware/build.sh builds them
 
 Every branch to a function of the core library that panics is found in the machine code, so what the compiler has proved
-impossible is not there. Whose it is, line tables say: inlined code belongs to the line that it stands in. All of protocol-core
-and the HTTP edge (firmware/src/http) are looked at; in the image of protocol-core alone the functions of libraries, too.
+impossible is not there. Whose it is, line tables say: inlined code belongs to the line that it stands in. All of protocol-core,
+the HTTP edge (firmware/src/http) and firmware/src/signing are looked at; in the image of protocol-core alone the functions of libraries, too.
 """
 
 import re
@@ -35,6 +35,7 @@ EXPLAINED = [
     ("http/mod.rs", "panic_fmt", "assert!", "buffers that are too small: the board lends them"),
     ("http/body.rs", "slice_index_fail", None, "embedded-io's `read_exact`, which trusts the count of our own reader"),
     ("engine/wait.rs", "panic_bounds_check", "self.jobs[worker]", "a worker's number, which the firmware gives it"),
+    ("signing/keys.rs", "panic_already", "self.keys", "a borrow that outlives its call: nobody keeps one"),
     ("src/node.rs", "panic_already", ".borrow", "a borrow that outlives its call: nobody keeps one"),
 ]
 

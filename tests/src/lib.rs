@@ -5,4 +5,5 @@ pub mod client;
 pub mod corpus;
 pub mod random;
 pub mod script;
+pub mod webhook;
 pub mod world;

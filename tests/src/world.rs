@@ -15,6 +15,7 @@ use std::{rc::Rc, sync::Arc, task::Wake};
 use protocol_core::{
     Access, Agent, Engine, Identity, Inbound, Node, Profile, Provider, Reply, Served, Skill, Storage,
     door::{Address, Allowance, Classes, Credential, Door, DoorStorage, Principal},
+    push::{Challenge, PushStorage, Rules, Webhooks},
     time::{Clock, Entropy, Millis, UnixMillis},
 };
 
@@ -144,7 +145,7 @@ impl World {
 
     /// A world that does not know what time it is.
     pub fn without_wall_time<A: Agent + 'static>(agent: A) -> Self {
-        Self::build::<A, 8, 256, 3, 8>(agent, Served::ALL, PROFILE, None, Door::open_to_all())
+        Self::build::<A, 8, 256, 3, 8>(agent, Served::ALL, PROFILE, None, Door::open_to_all(), |_| {})
     }
 
     /// A world that anna, ben and carl have tokens for, and nobody else.
@@ -159,11 +160,44 @@ impl World {
         served: Served,
         allowance: Allowance,
     ) -> Self {
-        let mut door = Door::new(Box::leak(Box::new(DoorStorage::<3, 4>::new())), allowance);
-        for (name, classes, token) in [("anna", Classes::ALL, ANNA), ("ben", READ, BEN), ("carl", ACT, CARL)] {
-            door.know(Principal::new(name, classes, token).expect("a principal")).expect("there is room");
-        }
-        Self::build::<A, TASKS, BLOCKS, WORKERS, READERS>(agent, served, PROFILE, Some(BEGINNING), door)
+        let door = guarded_door(allowance);
+        Self::build::<A, TASKS, BLOCKS, WORKERS, READERS>(agent, served, PROFILE, Some(BEGINNING), door, |_| {})
+    }
+
+    /// A world that notifies whom its clients want, of any size; with an allowance it is guarded.
+    pub fn pushing<
+        A: Agent + 'static,
+        const TASKS: usize,
+        const BLOCKS: usize,
+        const CONFIGS: usize,
+        const SENDERS: usize,
+    >(
+        agent: A,
+        challenge: Challenge,
+        allowance: Option<Allowance>,
+    ) -> Self {
+        Self::pushing_as::<A, TASKS, BLOCKS, CONFIGS, SENDERS>(agent, PROFILE, challenge, allowance)
+    }
+
+    /// As [`World::pushing`], with an agent that says something else about itself.
+    pub fn pushing_as<
+        A: Agent + 'static,
+        const TASKS: usize,
+        const BLOCKS: usize,
+        const CONFIGS: usize,
+        const SENDERS: usize,
+    >(
+        agent: A,
+        profile: Profile<'static>,
+        challenge: Challenge,
+        allowance: Option<Allowance>,
+    ) -> Self {
+        let door = allowance.map_or(Door::open_to_all(), guarded_door);
+        let storage: &'static mut PushStorage<CONFIGS, SENDERS> = Box::leak(Box::default());
+        let rules = Rules { plain_http: true, ..Rules::STRICT };
+        Self::build::<A, TASKS, BLOCKS, 3, 8>(agent, Served::ALL, profile, Some(BEGINNING), door, |engine| {
+            engine.set_push(storage, Webhooks { rules, challenge });
+        })
     }
 
     /// A world of any size.
@@ -179,7 +213,7 @@ impl World {
         profile: Profile<'static>,
     ) -> Self {
         let door = Door::open_to_all();
-        Self::build::<A, TASKS, BLOCKS, WORKERS, READERS>(agent, served, profile, Some(BEGINNING), door)
+        Self::build::<A, TASKS, BLOCKS, WORKERS, READERS>(agent, served, profile, Some(BEGINNING), door, |_| {})
     }
 
     fn build<
@@ -194,10 +228,12 @@ impl World {
         profile: Profile<'static>,
         wall_time: Option<UnixMillis>,
         door: Door<'static>,
+        set: impl FnOnce(&mut Engine<'static>),
     ) -> Self {
         let storage: &'static mut Storage<TASKS, BLOCKS, WORKERS, READERS> = Box::leak(Box::new(Storage::new()));
         let clock: &'static VirtualClock = Box::leak(Box::default());
-        let engine = Engine::new(storage, Box::leak(Box::new(Counting(0))));
+        let mut engine = Engine::new(storage, Box::leak(Box::new(Counting(0))));
+        set(&mut engine);
         let identity = Identity { profile, url: None, served };
         let node: &'static Node<'static> = Box::leak(Box::new(Node::new(engine, door, clock, identity)));
         if let Some(wall_time) = wall_time {
@@ -213,7 +249,8 @@ impl World {
         world
     }
 
-    fn spawn<T>(&mut self, future: impl Future<Output = T> + 'static) {
+    /// Lets somebody else run.
+    pub fn spawn<T>(&mut self, future: impl Future<Output = T> + 'static) {
         let flag = Arc::new(Flag(AtomicBool::new(true)));
         self.running.push(Running { future: Box::pin(async { drop(future.await) }), flag });
     }
@@ -337,6 +374,14 @@ impl World {
         assert!(client.has_ended(), "still waiting: {}", client.text());
         client.text()
     }
+}
+
+fn guarded_door(allowance: Allowance) -> Door<'static> {
+    let mut door = Door::new(Box::leak(Box::new(DoorStorage::<3, 4>::new())), allowance);
+    for (name, classes, token) in [("anna", Classes::ALL, ANNA), ("ben", READ, BEN), ("carl", ACT, CARL)] {
+        door.know(Principal::new(name, classes, token).expect("a principal")).expect("there is room");
+    }
+    door
 }
 
 #[derive(Default)]

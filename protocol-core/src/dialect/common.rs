@@ -104,7 +104,7 @@ pub(super) const PART_REST: Op = Op::Nest(&[Member(",\"metadata\":", F::PartMeta
 
 /// A push notification configuration behind its id, in the versions that have it in an object of its own.
 pub(super) const PUSH_REST: Op = Op::Nest(&[
-    Member(",\"url\":", F::PushUrl),
+    Member("\"url\":", F::PushUrl),
     Member(",\"token\":", F::PushToken),
     If(
         F::PushScheme,

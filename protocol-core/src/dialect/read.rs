@@ -109,33 +109,38 @@ pub(super) fn history(value: Option<Json<'_>>, unset: History) -> Result<History
 
 /// The names of the members of a push notification configuration that stands in the given place.
 macro_rules! push_fields {
-    ($all:literal, $within:literal) => {
+    ($all:literal, $within:literal, $scheme:literal) => {
         PushFields {
             all: $all,
             id: concat!($within, "id"),
             url: concat!($within, "url"),
             token: concat!($within, "token"),
-            scheme: concat!($within, "authentication.scheme"),
+            authentication: concat!($within, "authentication"),
+            scheme: concat!($within, "authentication.", $scheme),
             credentials: concat!($within, "authentication.credentials"),
         }
     };
 }
 pub(super) use push_fields;
 
-/// Whom to notify. Older versions list schemes, of which the first is used; one of the documents this was made from
-/// writes a single one.
-pub(super) fn push_config<'a>(value: Json<'a>, fields: &'static PushFields) -> Result<PushConfig<'a>, Fault> {
+/// Whom to notify of a task. What has no id has the task's, if that is known yet. Older versions list schemes, of which the
+/// first is used; one of the documents this was made from writes a single one.
+pub(super) fn push_config<'a>(
+    value: Json<'a>,
+    task: Option<Text<'a>>,
+    fields: &'static PushFields,
+) -> Result<PushConfig<'a>, Fault> {
     let [id, url, token, authentication] = members(value, ["id", "url", "token", "authentication"], fields.all)?;
     let [scheme, schemes, credentials] = match authentication {
         None => [None; 3],
-        Some(authentication) => members(authentication, ["scheme", "schemes", "credentials"], fields.all)?,
+        Some(authentication) => members(authentication, ["scheme", "schemes", "credentials"], fields.authentication)?,
     };
     let first = match schemes {
         Some(list) if list.kind() == Kind::Array => list.items().next(),
         other => other,
     };
     Ok(PushConfig {
-        id: name(id, fields.id)?,
+        id: name(id, fields.id)?.or(task),
         url: required(name(url, fields.url)?, fields.url)?,
         token: name(token, fields.token)?,
         scheme: name(scheme.or(first), fields.scheme)?,
@@ -227,7 +232,7 @@ pub(super) fn send<'a>(params: Json<'a>, stream: Option<Respond>, words: &Sendin
         respond: stream.unwrap_or(unary),
         history: history(length, History::All)?,
         output_modes: strings(modes, "configuration.acceptedOutputModes")?,
-        push: push.map(|config| push_config(config, words.push.1)).transpose()?,
+        push: push.map(|config| push_config(config, said.task, words.push.1)).transpose()?,
     })
 }
 

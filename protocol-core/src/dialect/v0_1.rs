@@ -11,7 +11,7 @@ use crate::{
         Op::{self, ByPart, Each, Lit, Member},
         Ops,
     },
-    json::Json,
+    json::{Json, Text},
     model::{Call, Fault, History, PushConfig, PushFields, Respond, SendCall, TaskName},
 };
 
@@ -82,7 +82,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         replied: &[TASK],
         task: &[TASK],
         list: &[Lit("null")],
-        push: &[Member("{\"id\":", F::TaskId), Member(",\"pushNotificationConfig\":{\"id\":", F::PushId), PUSH_REST],
+        push: &[Member("{\"id\":", F::TaskId), Lit(",\"pushNotificationConfig\":{"), PUSH_REST],
         pushes: &[Lit("null")],
         snapshot: None,
         status_event: &[Member("{\"id\":", F::TaskId), Lit(",\"status\":"), STATUS, FINAL],
@@ -136,10 +136,8 @@ fn decode(method: Method, params: Json<'_>) -> Result<Call<'_>, Fault> {
         Method::Stream => Call::Send(send(params, Respond::Stream)?),
         Method::SetPush => {
             let [task, config] = members(params, ["id", "pushNotificationConfig"], "params")?;
-            Call::SetPush {
-                task: required(name(task, "id")?, "id")?,
-                config: one_config(required(config, "pushNotificationConfig")?, &CONFIG)?,
-            }
+            let task = required(name(task, "id")?, "id")?;
+            Call::SetPush { task, config: one_config(required(config, "pushNotificationConfig")?, task, &CONFIG)? }
         }
         Method::GetPush => {
             let [task] = members(params, ["id"], "params")?;
@@ -150,12 +148,14 @@ fn decode(method: Method, params: Json<'_>) -> Result<Call<'_>, Fault> {
     })
 }
 
-static CONFIG: PushFields = push_fields!("pushNotificationConfig", "pushNotificationConfig.");
-static SENT_CONFIG: PushFields = push_fields!("pushNotification", "pushNotification.");
+static CONFIG: PushFields =
+    PushFields { id: "id", ..push_fields!("pushNotificationConfig", "pushNotificationConfig.", "schemes") };
+static SENT_CONFIG: PushFields =
+    PushFields { id: "id", ..push_fields!("pushNotification", "pushNotification.", "schemes") };
 
 /// A task has one configuration, which needs no name.
-fn one_config<'a>(value: Json<'a>, fields: &'static PushFields) -> Result<PushConfig<'a>, Fault> {
-    Ok(PushConfig { id: None, ..push_config(value, fields)? })
+fn one_config<'a>(value: Json<'a>, task: Text<'a>, fields: &'static PushFields) -> Result<PushConfig<'a>, Fault> {
+    Ok(PushConfig { id: Some(task), ..push_config(value, None, fields)? })
 }
 
 fn send(params: Json<'_>, respond: Respond) -> Result<SendCall<'_>, Fault> {
@@ -166,14 +166,15 @@ fn send(params: Json<'_>, respond: Respond) -> Result<SendCall<'_>, Fault> {
     )?;
     object(metadata, "metadata")?;
     let said = message(said, &DIALECT.roles, "must be user or agent", tagged_part)?;
+    let id = required(name(id, "id")?, "id")?;
     Ok(SendCall {
         message: said.message,
-        task: TaskName::Named(required(name(id, "id")?, "id")?),
+        task: TaskName::Named(id),
         context: name(session, "sessionId")?,
         context_member: "sessionId",
         respond,
         history: history(length, UNSET)?,
         output_modes: strings(modes, "acceptedOutputModes")?,
-        push: push.map(|config| one_config(config, &SENT_CONFIG)).transpose()?,
+        push: push.map(|config| one_config(config, id, &SENT_CONFIG)).transpose()?,
     })
 }

@@ -121,6 +121,7 @@ const MESSAGE: Op = Op::Nest(&[Lit("{\"kind\":\"message\","), MESSAGE_REST]);
 const PUSH: Op = Op::Nest(&[
     Member("{\"taskId\":", F::TaskId),
     Member(",\"pushNotificationConfig\":{\"id\":", F::PushId),
+    Lit(","),
     PUSH_REST,
 ]);
 
@@ -140,10 +141,9 @@ fn decode(method: Method, params: Json<'_>) -> Result<Call<'_>, Fault> {
         Method::Stream => Call::Send(send(params, Some(Respond::Stream), &SENDING)?),
         Method::SetPush => {
             let [task, config] = members(params, ["taskId", "pushNotificationConfig"], "params")?;
-            Call::SetPush {
-                task: required(name(task, "taskId")?, "taskId")?,
-                config: push_config(required(config, "pushNotificationConfig")?, &CONFIG)?,
-            }
+            let task = required(name(task, "taskId")?, "taskId")?;
+            let config = required(config, "pushNotificationConfig")?;
+            Call::SetPush { task, config: push_config(config, Some(task), &CONFIG)? }
         }
         Method::GetPush | Method::ListPush | Method::DeletePush => {
             let [task, id] = members(params, ["id", "pushNotificationConfigId"], "params")?;
@@ -171,8 +171,8 @@ static SENDING: Sending = Sending {
     yes: Respond::Settled,
     push: (
         "pushNotificationConfig",
-        &push_fields!("configuration.pushNotificationConfig", "configuration.pushNotificationConfig."),
+        &push_fields!("configuration.pushNotificationConfig", "configuration.pushNotificationConfig.", "schemes"),
     ),
 };
 
-static CONFIG: PushFields = push_fields!("pushNotificationConfig", "pushNotificationConfig.");
+static CONFIG: PushFields = push_fields!("pushNotificationConfig", "pushNotificationConfig.", "schemes");

@@ -208,10 +208,8 @@ fn decode(method: Method, params: Json<'_>) -> Result<Call<'_>, Fault> {
         Method::List => Call::List(list(params)?),
         Method::SetPush => {
             let [task] = members(params, ["taskId"], "params")?;
-            Call::SetPush {
-                task: required(name(task, "taskId")?, "taskId")?,
-                config: push_config(params, &push_fields!("params", ""))?,
-            }
+            let task = required(name(task, "taskId")?, "taskId")?;
+            Call::SetPush { task, config: push_config(params, Some(task), &push_fields!("params", "", "scheme"))? }
         }
         Method::GetPush | Method::ListPush | Method::DeletePush => {
             let [task, id] = members(params, ["taskId", "id"], "params")?;
@@ -237,7 +235,11 @@ static SENDING: Sending = Sending {
     yes: Respond::Now,
     push: (
         "taskPushNotificationConfig",
-        &push_fields!("configuration.taskPushNotificationConfig", "configuration.taskPushNotificationConfig."),
+        &push_fields!(
+            "configuration.taskPushNotificationConfig",
+            "configuration.taskPushNotificationConfig.",
+            "scheme"
+        ),
     ),
 };
 

@@ -37,8 +37,11 @@ fn no_template_nests_deeper_than_the_encoder_can() {
         for shape in events {
             assert!(depth(rpc::RESULT_EVENT, shape, shapes) <= DEPTH, "{}", dialect.name());
         }
-        for shape in [shapes.sent, shapes.replied, shapes.task, shapes.list] {
+        for shape in [shapes.sent, shapes.replied, shapes.task, shapes.list, shapes.push, shapes.pushes] {
             assert!(depth(rpc::RESULT, shape, shapes) <= DEPTH, "{}", dialect.name());
+        }
+        for shape in [shapes.status_event, shapes.artifact_event, shapes.task] {
+            assert!(depth(rpc::BARE, shape, shapes) <= DEPTH, "{}", dialect.name());
         }
         assert!(depth(rpc::ERROR_EVENT, shapes.error_data, shapes) <= DEPTH, "{}", dialect.name());
     }

@@ -12,9 +12,11 @@ impl Engine<'_> {
     /// If not.
     pub fn check(&self, marks: &mut [bool]) {
         self.pool.check(marks);
+        let mut pushes = 0;
         for index in 0..self.slots.fresh {
-            self.check_slot(index, marks);
+            pushes += self.check_slot(index, marks);
         }
+        self.check_pushes(pushes);
         self.pool.check_all_marked(marks);
         let count = |place| self.slots.slots.iter().filter(|slot| slot.place == place).count();
         assert_eq!(self.list(self.queued.head, Place::Queued), (self.queued.tail, count(Place::Queued)), "the queue");
@@ -48,11 +50,30 @@ impl Engine<'_> {
         assert!(self.slots.taken().all(|(_, slot)| door.knows(slot.owner)), "a task is nobody's");
     }
 
-    fn check_slot(&self, index: u32, marks: &mut [bool]) {
+    /// Every configuration has a place and a record, one each, and its task. `records` is how many records there are: each
+    /// of them has a place.
+    fn check_pushes(&self, records: usize) {
+        let used = || self.push.places.iter().filter(|push| push.is_used());
+        assert_eq!(used().count(), records, "a configuration has no record");
+        for push in used() {
+            let key = push.follower.key;
+            assert!(self.slots.get(key).is_some_and(|slot| !slot.hidden), "a configuration has no task");
+            assert_eq!(used().filter(|other| other.stamp == push.stamp).count(), 1, "a record has two places");
+            assert!(push.follower.cursor.stamp <= self.stamp, "it was told of the future");
+            assert!(push.pinned.is_none_or(|pinned| pinned > push.follower.cursor.stamp), "it is told twice");
+            assert!(push.rests_at.is_none_or(|rests_at| rests_at <= self.stamp), "it rests for ever");
+            // What is asked of every configuration without a look at the log must be what the log says.
+            let mut follower = push.follower;
+            assert_eq!(follower.next(self, self.stamp).is_none(), self.is_told(push), "what is there to tell");
+        }
+    }
+
+    /// How many configurations its log has.
+    fn check_slot(&self, index: u32, marks: &mut [bool]) -> usize {
         let slot = &self.slots.slots[index as usize];
         if slot.place == Place::Free {
             assert!(slot.chain.is_empty(), "a free slot has a log");
-            return;
+            return 0;
         }
         let mut found = Found::default();
         check_chain(&self.pool, &slot.chain, marks, |record, header| {
@@ -63,6 +84,13 @@ impl Engine<'_> {
             found.run_message |= record == slot.run_message && header.kind() == Kind::Message;
             found.newest_message |= record == slot.newest_message && header.kind() == Kind::Message;
             found.last_chunk |= slot.last_chunk == Some((record, header.stamp()));
+            if header.kind() == Kind::Push {
+                found.pushes += 1;
+                let has_place = self.push.places.iter().any(|push| {
+                    push.stamp == header.stamp() && push.record == record && push.follower.key.index == index
+                });
+                assert!(has_place, "a configuration has no place");
+            }
         });
         assert!(found.newest_message, "the newest message is not in the log");
         let has_run = matches!(slot.place, Place::Running | Place::Asking);
@@ -73,6 +101,7 @@ impl Engine<'_> {
         if slot.place != Place::Finished && slot.reserve != NIL {
             self.pool.mark(slot.reserve, marks);
         }
+        found.pushes
     }
 
     fn check_place(&self, index: u32, slot: &Slot) {
@@ -109,6 +138,7 @@ struct Found {
     run_message: bool,
     newest_message: bool,
     last_chunk: bool,
+    pushes: usize,
 }
 
 #[cfg(test)]
@@ -122,6 +152,7 @@ mod tests {
         engine::Storage,
         model::{Profile, TaskState},
         node::{Identity, Inbound, Node},
+        push::{Challenge, PushStorage, Rules, Webhooks},
         time::{Clock, Entropy, Millis},
     };
 
@@ -140,11 +171,12 @@ mod tests {
     }
 
     const SEND: &[u8] =
-        br#"{"jsonrpc":"2.0","id":1,"method":"tasks/send","params":{"id":"t","message":{"role":"user","parts":[{"type":"text","text":"x"}]}}}"#;
+        br#"{"jsonrpc":"2.0","id":1,"method":"tasks/send","params":{"id":"t","pushNotification":{"url":"https://example.com"},"message":{"role":"user","parts":[{"type":"text","text":"x"}]}}}"#;
 
     /// Runs a task up to its end, looks at every step, and then lets `spoil` spoil it.
     fn spoiled(spoil: impl FnOnce(&mut Engine<'_>)) {
-        let mut storage = Storage::<3, 12, 2, 2>::new();
+        let mut storage = Storage::<3, 24, 2, 2>::new();
+        let mut pushes = PushStorage::<2, 1>::new();
         let mut entropy = Fixed;
         let profile = Profile {
             name: "",
@@ -157,8 +189,10 @@ mod tests {
             skills: &[],
         };
         let identity = Identity { profile, url: None, served: Served::ALL };
-        let node = Node::new(Engine::new(&mut storage, &mut entropy), Door::open_to_all(), &Fixed, identity);
-        let mut marks = [false; 12];
+        let mut engine = Engine::new(&mut storage, &mut entropy);
+        engine.set_push(&mut pushes, Webhooks { rules: Rules::STRICT, challenge: Challenge::Never });
+        let node = Node::new(engine, Door::open_to_all(), &Fixed, identity);
+        let mut marks = [false; 24];
         node.check(&mut marks);
         let reply = node.call(&Inbound { body: SEND, ..Inbound::GUEST });
         node.check(&mut marks);
@@ -192,6 +226,21 @@ mod tests {
     #[should_panic(expected = "slots")]
     fn a_slot_that_is_lost_is_missed() {
         spoiled(|engine| assert!(engine.slots.take().is_some()));
+    }
+
+    #[test]
+    #[should_panic(expected = "a configuration has no place")]
+    fn a_configuration_without_a_place_is_seen() {
+        spoiled(|engine| {
+            let stamp = engine.push.places[0].stamp;
+            engine.push.free(stamp);
+        });
+    }
+
+    #[test]
+    #[should_panic(expected = "a configuration has no record")]
+    fn a_configuration_without_a_record_is_seen() {
+        spoiled(|engine| engine.push.places[1] = crate::push::Push { stamp: 99, ..crate::push::Push::FREE });
     }
 
     #[test]

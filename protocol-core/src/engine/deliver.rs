@@ -11,6 +11,8 @@ use crate::{
 
 /// After so many attempts a webhook is left alone until there is something new to tell.
 const ATTEMPTS: u8 = 8;
+/// And after so many in all if there was something new.
+const ATTEMPTS_AGAIN: u8 = 2 * ATTEMPTS;
 /// The pause behind the first attempt; each further one is twice as long.
 const PAUSE_MIN: Millis = Millis(1_000);
 const PAUSE_MAX: Millis = Millis(300_000);
@@ -41,33 +43,37 @@ pub(crate) struct Due {
 }
 
 impl Engine<'_> {
-    /// What is to be done for a configuration, whenever that is.
-    fn errand(&self, push: &Push, now: Option<Millis>) -> Option<Errand> {
+    /// Whether there is anything to do for a configuration, whenever that is. Looks at no record: configurations are many,
+    /// and this is asked of each of them often.
+    pub(super) fn has_errand(&self, push: &Push) -> bool {
         let key = push.follower.key;
-        if self.is_tentative(key) {
-            return None;
-        }
-        if let Some(rests_at) = push.rests_at {
-            let mut newer = Follower::new(key, super::Cursor::behind(rests_at));
-            newer.next(self, self.stamp)?;
-        }
-        let due = self.due_event(push);
+        let Some(slot) = self.slot(key).filter(|_| !self.is_tentative(key)) else { return false };
+        let is_resting = push.rests_at.is_some_and(|rests_at| slot.newest_event() <= rests_at);
+        !is_resting && (push.proof == Proof::Due || !self.is_told(push))
+    }
+
+    /// Whether all that has happened was told.
+    pub(super) fn is_told(&self, push: &Push) -> bool {
+        self.slot(push.follower.key).is_none_or(|slot| slot.newest_event() <= push.follower.cursor.stamp)
+    }
+
+    fn errand(&self, push: &Push, now: Millis) -> Option<Errand> {
         match push.proof {
             Proof::Due => Some(Errand::Challenge),
-            // Nobody is asked for nothing.
-            Proof::Good(until) if due.is_some() && now.is_some_and(|now| now >= until) => Some(Errand::Challenge),
-            Proof::Good(_) | Proof::NotNeeded => due.map(Errand::Event),
+            // Nobody is asked for nothing: there is something to tell.
+            Proof::Good(until) if now >= until => Some(Errand::Challenge),
+            Proof::Good(_) | Proof::NotNeeded => self.due_event(push).map(Errand::Event),
         }
     }
 
     fn due_event(&self, push: &Push) -> Option<Due> {
-        let mut behind = push.follower;
-        let (event, ends) = behind.next_joined(self, push.pinned.unwrap_or(self.stamp))?;
-        Some(Due { event, upto: behind.cursor.stamp, ends, behind })
-    }
-
-    pub(super) fn has_errand(&self, push: &Push) -> bool {
-        self.errand(push, None).is_some()
+        let first = |upto| {
+            let mut behind = push.follower;
+            let (event, ends) = behind.next_joined(self, upto)?;
+            Some(Due { event, upto: behind.cursor.stamp, ends, behind })
+        };
+        // The log may have lost what was tried before.
+        push.pinned.and_then(first).or_else(|| first(self.stamp))
     }
 
     /// Whether somebody is still to be notified of a task.
@@ -89,28 +95,41 @@ impl Engine<'_> {
             remember(place, waker);
         }
         let is_choosy = sender == 0 && self.push.senders.len() > 1;
-        let mut best: Option<(u32, usize, Stamp, Errand)> = None;
+        let mut best: Option<(u32, usize, &Push)> = None;
+        let mut has_more = false;
         let mut wake_at: Option<Millis> = None;
-        for (push, place) in self.push.places.iter().zip(0usize..) {
-            if !push.is_used() || push.is_out || is_choosy && push.attempts > 0 {
+        for (push, place) in self.push.places.iter().zip(0..self.push.places.len()) {
+            if !push.is_used() || push.is_out || is_choosy && push.attempts > 0 || !self.has_errand(push) {
                 continue;
             }
-            let Some(errand) = self.errand(push, Some(now)) else { continue };
+            let waits = self.push.turns.wrapping_sub(push.turn);
             if push.due > now {
                 wake_at = Some(wake_at.map_or(push.due, |at| at.min(push.due)));
-            } else if best.as_ref().is_none_or(|(turn, ..)| push.turn < *turn) {
-                best = Some((push.turn, place, push.stamp, errand));
+                continue;
+            }
+            has_more = best.is_some();
+            if best.is_none_or(|(longest, ..)| waits > longest) {
+                best = Some((waits, place, push));
             }
         }
+        let next = best.and_then(|(_, place, push)| Some((place, push.stamp, self.errand(push, now)?)));
         if let Some(at) = wake_at {
             self.push.wake_at = Some(self.push.wake_at.map_or(at, |before| before.min(at)));
             self.timer_set(at);
         }
-        let (_, place, stamp, errand) = best?;
+        let (place, stamp, errand) = next?;
+        let newest = self.stamp;
         let push = self.push.get_mut(place, stamp)?;
         push.is_out = true;
+        push.tried_at = newest;
         if let Errand::Event(due) = &errand {
             push.pinned = Some(due.upto);
+        }
+        if let Some(awake) = self.push.senders.get_mut(sender) {
+            *awake = None;
+        }
+        if has_more {
+            self.push.wake();
         }
         Some((place, stamp, errand))
     }
@@ -125,9 +144,11 @@ impl Engine<'_> {
         outcome: Outcome,
     ) {
         self.push.turns = self.push.turns.wrapping_add(1);
-        let (turn, newest) = (self.push.turns, self.stamp);
+        let turn = self.push.turns;
         let mut chance = [0; 2];
-        self.entropy.fill(&mut chance);
+        if outcome != Outcome::Delivered {
+            self.entropy.fill(&mut chance);
+        }
         // It may have been deleted meanwhile.
         let Some(push) = self.push.places.get_mut(place).filter(|push| push.is_used() && push.stamp == stamp) else {
             return;
@@ -140,6 +161,7 @@ impl Engine<'_> {
                 push.attempts = 0;
                 push.rests_at = None;
                 push.due = now;
+                push.was_asked = false;
                 match errand {
                     Errand::Challenge => push.proof = Proof::Good(now.after(PROOF_LASTS)),
                     Errand::Event(due) => {
@@ -152,18 +174,30 @@ impl Engine<'_> {
             Outcome::Failed { .. } | Outcome::Refused => {
                 counts.failed = counts.failed.saturating_add(1);
                 push.attempts = push.attempts.saturating_add(1);
-                let asked = if let Outcome::Failed { retry_after: Some(asked) } = outcome { asked } else { Millis(0) };
+                let asked = if let Outcome::Failed { retry_after } = outcome { retry_after } else { None };
                 let pause = pause_behind(push.attempts, u16::from_le_bytes(chance));
-                push.due = now.after(pause.max(asked.min(PAUSE_ASKED_MAX)));
-                if push.attempts >= ATTEMPTS || push.rests_at.is_some() || matches!(outcome, Outcome::Refused) {
+                push.due = now.after(asked.map_or(pause, |asked| pause.max(asked.min(PAUSE_ASKED_MAX))));
+                push.was_asked = asked.is_some();
+                // One that was taken up again is tried as often, with the longest pauses.
+                let is_enough = push.attempts == ATTEMPTS || push.attempts >= ATTEMPTS_AGAIN;
+                if is_enough || outcome == Outcome::Refused {
                     counts.given_up = counts.given_up.saturating_add(1);
-                    push.rests_at = Some(newest);
-                    // What comes then comes with all that has come meanwhile.
-                    push.pinned = None;
+                    // What has come while it was out is something new.
+                    push.rests_at = Some(push.tried_at);
                     push.attempts = ATTEMPTS;
                     crate::fmt::info!("a webhook is given up until there is something new to tell");
                 }
             }
+        }
+        self.push.wake();
+    }
+
+    /// Whoever could not be reached is tried again at once, but for those who want to be left alone.
+    pub(crate) fn retry_deliveries(&mut self, now: Millis) {
+        for push in self.push.places.iter_mut().filter(|push| push.is_used() && !push.was_asked) {
+            push.rests_at = None;
+            push.attempts = push.attempts.min(1);
+            push.due = now;
         }
         self.push.wake();
     }
@@ -178,7 +212,7 @@ impl Engine<'_> {
 /// How long to wait behind so many attempts: twice as long each time, and half of it by chance, so that those who failed
 /// together don't come back together.
 fn pause_behind(attempts: u8, chance: u16) -> Millis {
-    let doubled = PAUSE_MIN.0.checked_shl(u32::from(attempts.saturating_sub(1))).unwrap_or(PAUSE_MAX.0);
+    let doubled = PAUSE_MIN.0 << attempts.saturating_sub(1).min(ATTEMPTS_AGAIN);
     let half = doubled.min(PAUSE_MAX.0) / 2;
     Millis(half.saturating_add(half.saturating_mul(u64::from(chance)) / 0xffff))
 }

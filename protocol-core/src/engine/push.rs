@@ -4,6 +4,7 @@ use super::{Cursor, Engine, Follower, Manners, TaskKey, count};
 use crate::{
     config::{ID_MAX, SECRET_MAX, URL_MAX},
     door::Owner,
+    engine::send::BEHIND,
     json::{self, Sink, Text},
     log::{self, Draft, Header, ITEM_HEAD, Kind, NIL, Span, Stamp, Tag},
     model::{Fault, FaultKind, PushConfig},
@@ -65,7 +66,7 @@ impl<'s> Engine<'s> {
     fn check_push_place(&self, owner: Owner) -> Result<(), Fault> {
         let free = count(self.push.places.iter().filter(|push| !push.is_used() || self.is_done(push)));
         if free == 0 {
-            return Err(Fault::busy("as many are notified as can be"));
+            return Err(Fault::busy("the table of push notification configurations is full"));
         }
         let is_owners = |push: &&Push| self.slot(push.follower.key).is_some_and(|slot| slot.owner == owner);
         let own = count(self.push.places.iter().filter(|push| push.is_used() && !self.is_done(push)).filter(is_owners));
@@ -90,16 +91,56 @@ impl<'s> Engine<'s> {
             len = len.saturating_add(ITEM_HEAD);
             put_plain(text, &mut |piece: &str| len = len.saturating_add(piece.len()));
         });
-        // The id of the task, where it has none.
-        Draft::blocks_for(len.saturating_add(ID_MAX))
+        if config.id.is_none() {
+            // The id of a task that is yet to be made: by us, and without anything to escape.
+            len = len.saturating_add(ITEM_HEAD).saturating_add(ID_MAX);
+        }
+        Draft::blocks_for(len)
     }
 
-    /// Notifies somebody of a task from now on, or, if it is one that is known, in another way. `from` is where its events
-    /// begin. The configuration was checked.
+    /// Notifies somebody of a task from now on, or, if it is one that is known, in another way.
     ///
     /// # Errors
-    /// If there is no room, and then nothing has changed.
-    pub(crate) fn handle_push(
+    /// If we would not call it, or there is no room, and then nothing has changed.
+    pub(crate) fn handle_set_push(
+        &mut self,
+        now: Millis,
+        owner: Owner,
+        key: TaskKey,
+        manners: Manners,
+        config: &PushConfig<'_>,
+    ) -> Result<Cursor, Fault> {
+        self.check_push(owner, Some(key), config)?;
+        let blocks = self.push_blocks(config);
+        let before = self.find_push(key, config.id);
+        let replaced = before.map_or(0, |old| Draft::blocks_for(self.header(old).len() as usize));
+        let with = self.blocks_with(key, blocks).saturating_sub(replaced);
+        let excess = with.saturating_sub(self.share);
+        // A task that runs makes room as it does for a message; one that has ended is kept as it is.
+        let is_live = self.slot(key).is_some_and(|slot| !slot.state.is_terminal());
+        let dropped = if is_live { self.droppable(key, excess) } else { 0 };
+        if dropped < excess {
+            return Err(Fault::busy("the log of this task is full"));
+        }
+        if is_live && blocks > self.blocks_left(owner) {
+            return Err(Fault::busy("your tasks have too much of the log, cancel one"));
+        }
+        let there = self.pool.available().saturating_add(dropped).saturating_add(self.evictable(Some(key)));
+        if there < blocks.saturating_add(BEHIND) {
+            return Err(Fault::busy("the task log is full"));
+        }
+        while self.blocks_with(key, blocks).saturating_sub(replaced) > self.share && self.drop_oldest(key) {}
+        self.make_room(blocks.saturating_add(BEHIND), Some(key));
+        let from = self.snapshot(key).upto;
+        self.handle_push(now, key, manners, config, from)
+    }
+
+    /// As [`Engine::handle_set_push`], for a configuration that was checked, where room was made for it. `from` is where
+    /// its events begin.
+    ///
+    /// # Errors
+    /// If there is no room after all, and then nothing has changed.
+    pub(super) fn handle_push(
         &mut self,
         now: Millis,
         key: TaskKey,
@@ -110,15 +151,6 @@ impl<'s> Engine<'s> {
         let blocks = self.push_blocks(config);
         let slot = self.slot(key).ok_or(Fault::new(FaultKind::TaskNotFound))?;
         let task_id = slot.id.clone();
-        let before = self.find_push(key, config.id);
-        let replaced = before.map_or(0, |old| Draft::blocks_for(self.header(old).len() as usize));
-        if slot.chain.blocks.saturating_add(blocks).saturating_sub(replaced) > self.share {
-            return Err(Fault::busy("the log of this task is full"));
-        }
-        if self.pool.available().saturating_add(self.evictable(Some(key))) < blocks {
-            return Err(Fault::busy("the task log is full"));
-        }
-        self.make_room(blocks, Some(key));
         let mut draft = Draft::new(&mut self.pool, blocks);
         each_item(config, &mut |tag, text| draft.item(&mut self.pool, tag, |sink| put_plain(text, sink)));
         if config.id.is_none() {
@@ -128,21 +160,26 @@ impl<'s> Engine<'s> {
             draft.discard(&mut self.pool);
             return Err(Fault::busy("the task log is full"));
         }
-        // What it was told already it is not told again.
-        let follower = before.and_then(|old| self.push.places.iter().find(|push| push.stamp == old.stamp));
-        let follower = follower.map_or(Follower::new(key, Cursor::behind(from)), |push| push.follower);
-        if let Some(old) = before {
+        let mut nonce = [0; 8];
+        self.entropy.fill(&mut nonce);
+        let mut push = Push::new(Follower::new(key, Cursor::behind(from)));
+        push.dialect = manners.dialect;
+        push.nonce = u64::from_le_bytes(nonce);
+        if let Some(old) = self.find_push(key, config.id) {
+            // What it was told already it is not told again; what it was perhaps told it knows again by its id.
+            if let Some(old) = self.push.places.iter().find(|push| push.stamp == old.stamp) {
+                push.follower = old.follower;
+                if old.dialect == push.dialect {
+                    (push.nonce, push.pinned) = (old.nonce, old.pinned);
+                }
+            }
             self.delete_push(key, old);
         }
         let stamp = self.next_stamp();
         let slot = self.slots.get_mut(key).ok_or(Fault::new(FaultKind::Internal))?;
         draft.append_to(&mut self.pool, &mut slot.chain, stamp, now, Kind::Push);
         let record = slot.chain.last;
-        let mut push = Push::new(stamp, record, follower);
-        push.dialect = manners.dialect;
-        let mut nonce = [0; 8];
-        self.entropy.fill(&mut nonce);
-        push.nonce = u64::from_le_bytes(nonce);
+        (push.stamp, push.record) = (stamp, record);
         push.turn = self.push.turns;
         let asks = match self.push.webhooks.challenge {
             Challenge::ByDialect => manners.challenges,
@@ -158,10 +195,12 @@ impl<'s> Engine<'s> {
     fn settle_push(&mut self, key: TaskKey, push: Push) {
         let place = self.push.places.iter().position(|push| !push.is_used());
         let place = place.or_else(|| {
-            let done = self.push.places.iter().position(|push| self.is_done(push))?;
+            // Rather one that was told all than one that was given up.
+            let is_told = |push: &Push| self.is_done(push) && self.is_told(push);
+            let told = self.push.places.iter().position(is_told);
+            let done = told.or_else(|| self.push.places.iter().position(|push| self.is_done(push)))?;
             let old = self.push.places.get(done)?;
-            let (task, record) = (old.follower.key, self.cursor_of(old));
-            self.delete_push(task, record);
+            self.lose_push(old.follower.key, self.cursor_of(old));
             Some(done)
         });
         let stamp = push.stamp;
@@ -252,13 +291,17 @@ impl<'s> Engine<'s> {
     /// The task goes, and all who were to be notified of it with it.
     pub(super) fn forget_pushes(&mut self, key: TaskKey) {
         while let Some(config) = self.next_push(key, Cursor::START) {
-            let push = self.push.places.iter().find(|push| push.stamp == config.stamp);
-            if push.is_some_and(|push| push.is_out || self.has_errand(push)) {
-                self.push.counts.lost = self.push.counts.lost.saturating_add(1);
-                crate::fmt::info!("a task made room for others before all about it could be pushed");
-            }
-            self.delete_push(key, config);
+            self.lose_push(key, config);
         }
+    }
+
+    /// Lets go of a configuration whose client knows nothing of that.
+    fn lose_push(&mut self, task: TaskKey, config: Cursor) {
+        if self.push.places.iter().any(|push| push.stamp == config.stamp && !self.is_told(push)) {
+            self.push.counts.lost = self.push.counts.lost.saturating_add(1);
+            crate::fmt::info!("a webhook made room for others before it was told all");
+        }
+        self.delete_push(task, config);
     }
 }
 

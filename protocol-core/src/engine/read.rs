@@ -31,6 +31,9 @@ impl Cursor {
     /// Before the first record.
     pub(crate) const START: Self = Self::behind(0);
 
+    /// All zero, for places that nobody looks at.
+    pub(crate) const ZERO: Self = Self { record: 0, ..Self::START };
+
     /// Behind the record of that stamp, wherever it is.
     pub(crate) const fn behind(stamp: Stamp) -> Self {
         Self { record: NIL, stamp, fate: Fate::Stays }
@@ -131,6 +134,23 @@ impl Engine<'_> {
             cursor = next;
         }
         found
+    }
+
+    /// The task as it was, or, where its status of then is gone from the log, as it was when it had the oldest that is
+    /// left: whoever is told of it event by event never goes back.
+    pub(crate) fn known(&self, then: Snapshot) -> Snapshot {
+        if self.status(then).is_some() {
+            return then;
+        }
+        let now = self.snapshot(then.key);
+        let mut cursor = Cursor::behind(then.upto);
+        while let Some((next, header)) = self.after(now, cursor) {
+            if matches!(header.kind(), Kind::Status(_)) {
+                return Snapshot { upto: next.stamp, ..then };
+            }
+            cursor = next;
+        }
+        now
     }
 
     /// The message that the present run answers.

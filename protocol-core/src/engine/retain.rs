@@ -44,6 +44,8 @@ impl Engine<'_> {
         loop {
             let orphan = self.slots.taken().find(|(_, slot)| !door.knows(slot.owner)).map(|(key, _)| key);
             let Some(key) = orphan else { return };
+            // Nobody is told how it ends: who was to be is not known any more.
+            self.drop_pushes(key);
             // An error: it has ended.
             let _ = self.handle_cancel(now, key);
             self.evict(key);

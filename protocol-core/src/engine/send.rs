@@ -288,7 +288,7 @@ const STATUSES: u32 = 2;
 
 /// Blocks of the pool behind a message: its status, the reserve of a task that is new or opened again, and a few for the
 /// agent, which could do nothing but fail without them.
-const BEHIND: u32 = 6;
+pub(super) const BEHIND: u32 = 6;
 
 /// An item of a message as it is stored.
 enum Stored<'a> {
@@ -403,7 +403,7 @@ fn mode_covers(mode: &str, media_type: Text<'_>) -> bool {
 
 impl Engine<'_> {
     /// Blocks that a task has with a message of so many, and what comes behind it.
-    fn blocks_with(&self, key: TaskKey, message: u32) -> u32 {
+    pub(super) fn blocks_with(&self, key: TaskKey, message: u32) -> u32 {
         let blocks = self.slot(key).map_or(0, |slot| slot.chain.blocks);
         blocks.saturating_add(message).saturating_add(STATUSES)
     }

@@ -22,6 +22,9 @@ pub(crate) struct TaskKey {
 impl TaskKey {
     /// The key of no task.
     pub(crate) const NONE: Self = Self { index: u32::MAX, generation: 0 };
+
+    /// All zero, for places that nobody looks at.
+    pub(crate) const ZERO: Self = Self { index: 0, generation: 0 };
 }
 
 /// Where a slot is in its life.
@@ -80,6 +83,12 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
+    /// The stamp of the newest status or chunk. Neither is ever dropped, so somebody who follows has something to come
+    /// exactly when this is newer than where he is.
+    pub(super) fn newest_event(&self) -> Stamp {
+        self.status_stamp.max(self.last_chunk.map_or(0, |(_, stamp)| stamp))
+    }
+
     /// A slot that was never used: all zero.
     pub(super) const EMPTY: Self = Self {
         generation: 0,

@@ -108,6 +108,7 @@ pub(crate) struct PushFields {
     pub id: &'static str,
     pub url: &'static str,
     pub token: &'static str,
+    pub authentication: &'static str,
     pub scheme: &'static str,
     pub credentials: &'static str,
 }

@@ -5,7 +5,7 @@ use core::fmt::Write as _;
 use super::Url;
 use crate::{
     config::{ID_MAX, SECRET_MAX, URL_MAX},
-    dialect,
+    dialect::{self, Dialect},
     encode::Encoder,
     engine::{Errand, Snapshot, What},
     json::Text,
@@ -38,7 +38,7 @@ pub enum Outcome {
 pub enum Secret {
     /// By which it knows them.
     Token,
-    /// How we say who we are.
+    /// How we say who we are; there may be one without credentials, and then there is nothing to say.
     Scheme,
     /// With what.
     Credentials,
@@ -50,12 +50,15 @@ pub struct Delivery<'n, 's> {
     place: usize,
     stamp: Stamp,
     errand: Errand,
+    nonce: u64,
+    dialect: &'static Dialect,
     is_done: bool,
 }
 
 impl<'n, 's> Delivery<'n, 's> {
-    pub(crate) const fn new(node: &'n Node<'s>, place: usize, stamp: Stamp, errand: Errand) -> Self {
-        Self { node, place, stamp, errand, is_done: false }
+    pub(crate) fn new(node: &'n Node<'s>, place: usize, stamp: Stamp, errand: Errand) -> Self {
+        let (nonce, number) = node.engine().push(place, stamp).map_or((0, 0), |push| (push.nonce, push.dialect));
+        Self { node, place, stamp, errand, nonce, dialect: dialect::numbered(number), is_done: false }
     }
 
     /// Whether this asks the webhook if it is meant, with a GET whose `validationToken` it has to repeat. Else it is a POST
@@ -71,9 +74,12 @@ impl<'n, 's> Delivery<'n, 's> {
         self.item(Tag::PushUrl).filter(|url: &heapless::String<URL_MAX>| Url::parse(url).is_ok())
     }
 
-    /// What its client wants to see.
+    /// What its client wants to see; nothing as long as the webhook has to prove that it is meant.
     #[must_use]
     pub fn secret(&self, secret: Secret) -> Option<heapless::String<SECRET_MAX>> {
+        if self.is_challenge() {
+            return None;
+        }
         self.item(match secret {
             Secret::Token => Tag::PushToken,
             Secret::Scheme => Tag::PushScheme,
@@ -92,21 +98,17 @@ impl<'n, 's> Delivery<'n, 's> {
     /// The id of the event.
     #[must_use]
     pub fn id(&self) -> DeliveryId {
-        let engine = self.node.engine();
-        let nonce = engine.push(self.place, self.stamp).map_or(0, |push| push.nonce);
         let upto = if let Errand::Event(due) = &self.errand { due.upto } else { 0 };
         let mut id = DeliveryId::new();
         // cannot fail: 16 digits, a dash, and at the most 20 digits.
-        let _ = write!(id, "{nonce:016x}-{upto}");
+        let _ = write!(id, "{:016x}-{upto}", self.nonce);
         id
     }
 
     /// The media type of the body.
     #[must_use]
-    pub fn content_type(&self) -> &'static str {
-        let engine = self.node.engine();
-        let number = engine.push(self.place, self.stamp).map_or(0, |push| push.dialect);
-        dialect::numbered(number).manners.push_type
+    pub const fn content_type(&self) -> &'static str {
+        self.dialect.manners.push_type
     }
 
     /// The body, from its beginning. It is the same every time, unless the log has lost a piece of it meanwhile; then it
@@ -116,13 +118,11 @@ impl<'n, 's> Delivery<'n, 's> {
         let Errand::Event(due) = &self.errand else { return None };
         let engine = self.node.engine();
         let push = engine.push(self.place, self.stamp)?;
-        let (key, dialect) = (push.follower.key, dialect::numbered(push.dialect));
+        let (key, dialect) = (push.follower.key, self.dialect);
         let shapes = &dialect.shapes;
         let record = due.event.record;
         let encoder = if dialect.manners.pushes_task {
-            let then = Snapshot { key, upto: due.upto };
-            // How it was then may be gone; how it is now is not.
-            let snapshot = if engine.status(then).is_some() { then } else { engine.snapshot(key) };
+            let snapshot = engine.known(Snapshot { key, upto: due.upto });
             Encoder::task(rpc::BARE, shapes.task, snapshot, dialect.manners.history)
         } else {
             match due.event.what {

@@ -5,7 +5,7 @@ use core::task::Waker;
 use super::Rules;
 use crate::{
     engine::{Cursor, Follower, TaskKey},
-    log::{BlockIndex, NIL, Stamp},
+    log::{BlockIndex, Stamp},
     time::Millis,
 };
 
@@ -29,7 +29,8 @@ pub enum Challenge {
     Never,
 }
 
-/// Memory for `CONFIGS` configurations, and for `SENDERS` that send at a time.
+/// Memory for `CONFIGS` configurations, and for `SENDERS` that send at a time. All zero when new: a static one costs no
+/// flash.
 pub struct PushStorage<const CONFIGS: usize, const SENDERS: usize> {
     places: [Push; CONFIGS],
     senders: [Option<Waker>; SENDERS],
@@ -64,7 +65,7 @@ pub struct PushCounts {
     pub failed: u32,
     /// Times that a webhook was left alone until there is something new to tell.
     pub given_up: u32,
-    /// Configurations that went with their task before all was told.
+    /// Configurations that made room for others before all was told.
     pub lost: u32,
 }
 
@@ -92,28 +93,34 @@ pub(crate) struct Push {
     pub(crate) pinned: Option<Stamp>,
     pub(crate) proof: Proof,
     pub(crate) attempts: u8,
+    /// The newest record of any task when it was last tried.
+    pub(crate) tried_at: Stamp,
     /// It was given up: nothing is tried until there is something newer than this.
     pub(crate) rests_at: Option<Stamp>,
-    /// Nothing is tried before.
+    /// Nothing is tried before, and whether that is what the webhook asked for.
     pub(crate) due: Millis,
-    /// Whose turn it is: the lowest goes first.
+    pub(crate) was_asked: bool,
+    /// When it had its turn: whoever waits longest goes first.
     pub(crate) turn: u32,
     /// A sender has it.
     pub(crate) is_out: bool,
 }
 
 impl Push {
-    const FREE: Self = Self {
+    /// All zero.
+    pub(crate) const FREE: Self = Self {
         stamp: 0,
-        record: NIL,
+        record: 0,
         dialect: 0,
         nonce: 0,
-        follower: Follower::new(TaskKey::NONE, Cursor::START),
+        follower: Follower::new(TaskKey::ZERO, Cursor::ZERO),
         pinned: None,
         proof: Proof::NotNeeded,
         attempts: 0,
+        tried_at: 0,
         rests_at: None,
         due: Millis(0),
+        was_asked: false,
         turn: 0,
         is_out: false,
     };
@@ -126,9 +133,9 @@ impl Push {
         self.is_used() && self.follower.key == task
     }
 
-    /// A new one: tells what comes behind `from`.
-    pub(crate) const fn new(stamp: Stamp, record: BlockIndex, follower: Follower) -> Self {
-        Self { stamp, record, follower, ..Self::FREE }
+    /// A new one: tells what its follower comes to.
+    pub(crate) const fn new(follower: Follower) -> Self {
+        Self { follower, ..Self::FREE }
     }
 }
 
@@ -183,8 +190,12 @@ impl<'s> Table<'s> {
         }
     }
 
-    /// Somebody may have something to send.
-    pub(crate) fn wake(&self) {
-        self.senders.iter().flatten().for_each(Waker::wake_by_ref);
+    /// There may be something to send. The first sender is choosy, so one of the others is woken, too; those who are
+    /// awake look by themselves, and whoever finds more than it can take wakes the next one.
+    pub(crate) fn wake(&mut self) {
+        let mut senders = self.senders.iter_mut();
+        let first = senders.next();
+        let other = senders.find(|sender| sender.is_some());
+        first.into_iter().chain(other).filter_map(Option::take).for_each(Waker::wake);
     }
 }

@@ -125,6 +125,7 @@ test('card', async (sdk) => {
   for (const what of ['inputs', 'outputs', 'skills']) check(card[what]?.length, `${what} is empty`);
   check(/^https?:/.test(card.url), `url ${card.url}`);
   check(card.streaming, 'streaming is not promised');
+  check(card.push, 'push notifications are not promised');
   for (const { id, name, description, tags } of card.skills)
     check(id && name && description && tags?.length, `skill ${id} lacks a name, a description or tags`);
 });

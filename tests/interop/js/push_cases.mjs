@@ -2,8 +2,8 @@
 // by the SDK's own types where it has any at run time.
 //
 // The adapter has: setPush, getPush, listPush, deletePush; send takes `push`; and `pushed` makes a neutral shape of a
-// notification's body. Environment: MOTE_WEBHOOK_HOST, where the server finds this machine (127.0.0.1). It has to be allowed
-// to call it, without TLS.
+// notification's body. Environment: MOTE_WEBHOOK_HOST, where the server finds this machine's loopback (127.0.0.1). It has to
+// be allowed to call it, without TLS.
 //
 //   hook      {url, id, token, scheme, credentials}
 
@@ -23,7 +23,7 @@ async function withWebhook(use) {
     response.end();
     webhook.came();
   });
-  await new Promise((done) => server.listen(0, HOST === '127.0.0.1' ? HOST : '0.0.0.0', done));
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
   webhook.url = `http://${HOST}:${server.address().port}/hook`;
   webhook.until = async (sdk, states = ENDED) => {
     for (;;) {
@@ -65,8 +65,6 @@ async function checkAll(sdk, got, id, state = 'completed') {
 }
 
 const LONG = 'alert when temperature above 1000';
-
-test('push: the card promises it', async (sdk) => check((await sdk.card()).push, 'no'));
 
 test('push: set, get, list and delete', async (sdk) => {
   const { id } = await sdk.send(LONG, { wait: false });

@@ -183,6 +183,7 @@ async def _(sdk):
         check(getattr(card, what), f"{what} is empty")
     check(card.url.startswith(("http://", "https://")), f"url {card.url!r}")
     check(card.streaming, "streaming is not promised")
+    check(card.push, "push notifications are not promised")
     check(card.skills, "no skills")
     for id, name, description, tags, _ in card.skills:
         check(id and name and description and tags, f"skill {id!r} lacks a name, a description or tags")

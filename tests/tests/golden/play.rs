@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 
 use mote_tests::{
     script::Script,
+    webhook::{TAKEN, Webhooks},
     world::{Client, PROFILE, World},
 };
 use protocol_core::{
     Inbound, Profile, Reply, Served,
     door::{Allowance, Rate},
+    push::Challenge,
 };
 
 use crate::judge;
@@ -22,8 +24,13 @@ const ALLOWANCE: Allowance = Allowance { principal: Rate { per_second: 1, burst:
 
 /// The file as it would be if everything that comes out were expected.
 pub(crate) fn play(path: &str, written: &str) -> String {
-    let mut player =
-        Player { world: None, setting: Setting::default(), headers: Headers::default(), open: BTreeMap::new() };
+    let mut player = Player {
+        world: None,
+        setting: Setting::default(),
+        headers: Headers::default(),
+        open: BTreeMap::new(),
+        webhooks: None,
+    };
     let mut played = String::new();
     for (number, line) in written.lines().enumerate() {
         if is_expectation(line) {
@@ -48,6 +55,7 @@ struct Player {
     headers: Headers,
     /// Requests that were given a name, and how much of their answers was looked at.
     open: BTreeMap<String, (Client, usize)>,
+    webhooks: Option<Webhooks>,
 }
 
 #[derive(Default)]
@@ -57,6 +65,7 @@ struct Setting {
     is_tight: bool,
     is_clockless: bool,
     is_guarded: bool,
+    is_pushing: bool,
 }
 
 #[derive(Default)]
@@ -77,12 +86,34 @@ impl Player {
                 "tight" => self.setting.is_tight = true,
                 "clockless" => self.setting.is_clockless = true,
                 "guarded" => self.setting.is_guarded = true,
+                "pushing" => self.setting.is_pushing = true,
                 _ => panic!("{place}: what world is {rest}?"),
             },
             "token:" => self.headers.token = Some(rest.to_owned()),
             "version:" => self.headers.version = Some(rest.to_owned()),
             "last-event-id:" => self.headers.last_event_id = Some(rest.to_owned()),
             "advance" => self.world().advance(rest.parse().expect("milliseconds")),
+            "pushed" => {
+                self.world();
+                for sent in self.webhooks.iter().flat_map(Webhooks::take) {
+                    match &sent.body {
+                        Some(body) => drop(judge::json(place, body)),
+                        None => assert!(sent.id.ends_with("-0"), "{place}: a challenge is no event"),
+                    }
+                    let method = if sent.body.is_some() { "POST" } else { "GET" };
+                    played.push_str(&format!("< {method} {} {}\n", sent.url, sent.id));
+                    for (name, value) in
+                        [("X-A2A-Notification-Token", sent.token), ("Authorization", sent.authorization)]
+                    {
+                        if let Some(value) = value {
+                            played.push_str(&format!("< {name}: {value}\n"));
+                        }
+                    }
+                    if let Some(body) = sent.body {
+                        played.push_str(&format!("< Content-Type: {}\n< {body}\n", sent.content_type));
+                    }
+                }
+            }
             "card" => {
                 let reply = self.world().node.card(rest);
                 let card = read_now(reply);
@@ -168,11 +199,17 @@ impl Player {
     }
 
     fn world(&mut self) -> &mut World {
-        let Setting { serves, takes_all, is_tight, is_clockless, is_guarded } = self.setting;
+        let Setting { serves, takes_all, is_tight, is_clockless, is_guarded, is_pushing } = self.setting;
+        let webhooks = &mut self.webhooks;
         self.world.get_or_insert_with(|| {
             let input_modes: &[&str] = if takes_all { &["*/*"] } else { PROFILE.input_modes };
             let profile = Profile { input_modes, ..PROFILE };
             let served = serves.unwrap_or(Served::ALL);
+            if is_pushing {
+                let mut world = World::pushing::<_, 8, 512, 4, 1>(Script, Challenge::ByDialect, None);
+                *webhooks = Some(Webhooks::start(&mut world, 1, |_| TAKEN));
+                return world;
+            }
             match (is_tight, is_clockless) {
                 _ if is_guarded => World::guarded::<_, 8, 512, 3, 8>(Script, served, ALLOWANCE),
                 (true, _) => World::with::<_, 3, 40, 1, 2>(Script, served, profile),

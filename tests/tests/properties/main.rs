@@ -3,6 +3,7 @@
 mod make;
 mod model;
 mod mutations;
+mod pushes;
 mod reader;
 mod round_trip;
 mod streams;

@@ -12,24 +12,24 @@ use serde_json::Value;
 
 /// What a reader knows: the parts of each artifact, and the state.
 #[derive(Debug, Default)]
-struct View {
-    artifacts: BTreeMap<String, Vec<Value>>,
-    state: String,
+pub(crate) struct View {
+    pub(crate) artifacts: BTreeMap<String, Vec<Value>>,
+    pub(crate) state: String,
     snapshots: usize,
     finals: usize,
 }
 
-fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn parts(artifact: &Value) -> Vec<Value> {
+pub(crate) fn parts(artifact: &Value) -> Vec<Value> {
     artifact["parts"].as_array().cloned().unwrap_or_default()
 }
 
 impl View {
     /// Takes an event of either of the newer dialects.
-    fn take(&mut self, result: &Value) {
+    pub(crate) fn take(&mut self, result: &Value) {
         let of_kind =
             |wrapper: &str, kind: &str| result.get(wrapper).or_else(|| (result["kind"] == kind).then_some(result));
         if let Some(task) = of_kind("task", "task") {
@@ -53,7 +53,7 @@ impl View {
     }
 }
 
-fn script(random: &mut Random) -> String {
+pub(crate) fn script(random: &mut Random) -> String {
     const STEPS: &[&str] = &[
         "work",
         "say hm",

@@ -6,5 +6,8 @@ mod cancel;
 mod capacity;
 mod door;
 mod life;
+mod push;
+mod push_limits;
+mod push_retries;
 mod streams;
 mod turns;

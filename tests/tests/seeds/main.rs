@@ -7,7 +7,7 @@ mod shape;
 mod vector;
 
 use mote_tests::world::{PROFILE, World};
-use protocol_core::{Inbound, Profile, Served, json::Json};
+use protocol_core::{Inbound, Profile, Served, json::Json, push::Challenge};
 use serde_json::{Value, json};
 
 use exceptions::EXCEPTIONS;
@@ -17,7 +17,7 @@ use vector::{Vector, all};
 const TAKES_ALL: Profile<'static> = Profile { input_modes: &["*/*"], ..PROFILE };
 
 fn world(agent: Mirror) -> World {
-    World::with::<_, 4, 512, 2, 4>(agent, Served::ALL, TAKES_ALL)
+    World::pushing_as::<_, 4, 512, 4, 1>(agent, TAKES_ALL, Challenge::ByDialect, None)
 }
 
 fn value(text: &str) -> Value {
@@ -43,7 +43,6 @@ fn every_request_is_answered_as_it_says() {
                     assert!(answer.get("result").is_some(), "{}: {answer}", vector.name);
                     continue;
                 }
-                "unsupported" => -32003,
                 "error:TaskNotFound" => -32001,
                 "error:InvalidParams" => -32602,
                 "error:Parse" => -32700,
@@ -54,7 +53,7 @@ fn every_request_is_answered_as_it_says() {
         served += usize::from(vector.expect == "served");
         assert_eq!(world.node.limits().tasks_used, u32::from(vector.expect == "served"), "{}", vector.name);
     }
-    assert_eq!((requests, served), (41, 15));
+    assert_eq!((requests, served), (41, 17));
 }
 
 #[test]
@@ -86,11 +85,18 @@ fn answers_like(vector: &Vector, request: &Vector) -> Vec<Value> {
     let request = request.served();
     let mut world = world(Mirror::of(&examples));
     let method = request["method"].as_str().unwrap_or_default();
-    if let "tasks/get" | "tasks/cancel" | "tasks/resubscribe" = method {
+    let about_push = method.starts_with("tasks/pushNotification/");
+    if about_push || matches!(method, "tasks/get" | "tasks/cancel" | "tasks/resubscribe") {
         let id = &request["params"]["id"];
         let parts = json!([{"type": "text", "text": "go"}]);
         let send = json!({"jsonrpc": "2.0", "id": 0, "method": "tasks/send", "params": {"id": id, "message": {"role": "user", "parts": parts}}});
         world.post(&send.to_string());
+    }
+    if method == "tasks/pushNotification/get" {
+        // What is shown is what was set.
+        let params = &examples[0]["result"];
+        let set = json!({"jsonrpc": "2.0", "id": 0, "method": "tasks/pushNotification/set", "params": params});
+        world.ask(&set.to_string());
     }
     let client = world.post(&request.to_string());
     world.advance(100_000);
