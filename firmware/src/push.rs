@@ -8,7 +8,7 @@ use core::fmt::Write as _;
 use heapless::String;
 use protocol_core::{
     Node, Reply,
-    config::SECRET_MAX,
+    json::Sink,
     push::{Delivery, Outcome, Rules, SHARED_KEY, Secret, Url},
     time::Millis,
 };
@@ -17,14 +17,11 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     http::{Broken, Source},
     outbound::{Answer, Client, Content, Failure, Field, Network, Request, Rooms},
-    signing::{self, Claims, Signer},
+    signing::{self, Claims, Seal, Signer},
 };
 
 /// How long a webhook may take, from its name to its answer. A handshake alone takes seconds on a small chip.
 const PATIENCE: Millis = Millis(20_000);
-
-/// The longest token that says who sent a notification: the URL and the task's id are in it.
-const SIGNATURE_MAX: usize = 1536;
 
 /// What those who send have in common.
 pub struct Post<'p, 's, N> {
@@ -118,7 +115,7 @@ impl<'s, N: Network> Post<'_, 's, N> {
         let (event, result) = if delivery.is_challenge() {
             (None, self.challenge(&client, &url, rooms).await)
         } else {
-            (Some(&*id), self.notify(&client, delivery, &text, &url, rooms).await)
+            (Some(&*id), self.notify(&client, delivery, &id, &text, &url, rooms).await)
         };
         let outcome = judge(&result);
         tell(&Attempt { host: url.host, event, result: result.map(|answer| answer.status), outcome });
@@ -137,7 +134,7 @@ impl<'s, N: Network> Post<'_, 's, N> {
         let request = Request { url, query: Some(("validationToken", &token)), fields: &[], content: None };
         // Room for the token and the line break that many put behind it.
         let mut said = [0; 40];
-        let answer = client.call(rooms, &request, &mut Nothing, &mut said, PATIENCE).await?;
+        let answer = client.call(rooms, &request, &mut Body(None), &mut said, PATIENCE).await?;
         let said = said.get(..answer.body_bytes).unwrap_or_default().trim_ascii();
         if is_good(answer.status) && (!answer.is_whole || said != token.as_bytes()) {
             return Err(Miss::NotMeant);
@@ -145,80 +142,66 @@ impl<'s, N: Network> Post<'_, 's, N> {
         Ok(answer)
     }
 
-    /// Sends an event.
+    /// Sends an event. Secrets are read where the head is written, and never kept.
     async fn notify(
         &self,
         client: &Client<'_, N>,
         delivery: &Delivery<'_, 's>,
-        text: &str,
+        jti: &str,
+        audience: &str,
         url: &Url<'_>,
         rooms: &mut Rooms<'_>,
     ) -> Result<Answer, Miss> {
-        let (bytes, digest) = measure(delivery, rooms.pieces).await.ok_or(Failure::Broken)?;
-        let token = delivery.secret(Secret::Token);
-        let authentication = Authentication::of(delivery);
-        let mut signature = String::<SIGNATURE_MAX>::new();
-        self.sign(delivery, text, &authentication, &digest, &mut signature);
+        let (bytes, body_digest) = measure(delivery, rooms.pieces).await.ok_or(Failure::Broken)?;
+        let proof = Proof::of(delivery);
+        let task = delivery.task_id().unwrap_or_default();
+        let claims = Claims { iat: client.now, jti, task: &task, audience, body_digest: &body_digest };
+        let seal = self.seal(delivery, proof, &claims);
 
-        let token = token.as_deref().map(|token| [token]);
-        let signed = [signature.as_str()];
-        let authorized = [authentication.scheme.as_str(), " ", authentication.credentials.as_str()];
-        let vouched = ["Bearer ", signature.as_str()];
+        let show = |secret, out: &mut dyn Sink| out.put(&delivery.secret(secret).unwrap_or_default());
+        let token = |out: &mut dyn Sink| show(Secret::Token, out);
+        let signature = |out: &mut dyn Sink| _ = seal.as_ref().map(|seal| seal.write_token(out, &claims));
+        let authorization = |out: &mut dyn Sink| {
+            if proof == Proof::Shown {
+                show(Secret::Scheme, out);
+                out.put(" ");
+                show(Secret::Credentials, out);
+            } else {
+                out.put("Bearer ");
+                signature(out);
+            }
+        };
         let mut fields = heapless::Vec::<Field<'_>, 3>::new();
         // cannot fail: there are three, and room for three.
-        if let Some(token) = &token {
-            let _ = fields.push(Field { name: "X-A2A-Notification-Token", value: token });
+        if delivery.secret(Secret::Token).is_some() {
+            let _ = fields.push(Field { name: "X-A2A-Notification-Token", value: &token });
         }
-        if !signature.is_empty() {
-            let _ = fields.push(Field { name: "X-A2A-Notification-Signature", value: &signed });
+        if seal.is_some() {
+            let _ = fields.push(Field { name: "X-A2A-Notification-Signature", value: &signature });
         }
-        match authentication.kind {
-            Kind::Shown => _ = fields.push(Field { name: "Authorization", value: &authorized }),
-            Kind::Vouched if !signature.is_empty() => {
-                _ = fields.push(Field { name: "Authorization", value: &vouched });
-            }
-            Kind::Vouched | Kind::Shared | Kind::None => {}
+        if proof == Proof::Shown || proof == Proof::Vouched && seal.is_some() {
+            let _ = fields.push(Field { name: "Authorization", value: &authorization });
         }
         let content = Content { media_type: delivery.content_type(), bytes };
         let request = Request { url, query: None, fields: &fields, content: Some(content) };
-        let mut body = Body(delivery.body().ok_or(Failure::Broken)?);
+        let mut body = Body(Some(delivery.body().ok_or(Failure::Broken)?));
         Ok(client.call(rooms, &request, &mut body, &mut [], PATIENCE).await?)
     }
 
-    /// Writes who sent it, if there is somebody who can.
-    fn sign(
-        &self,
-        delivery: &Delivery<'_, 's>,
-        audience: &str,
-        authentication: &Authentication,
-        digest: &[u8; 32],
-        signature: &mut String<SIGNATURE_MAX>,
-    ) {
-        let (id, task) = (delivery.id(), delivery.task_id().unwrap_or_default());
-        let claims = Claims { iat: self.node.wall_time(), jti: &id, task: &task, audience, body_digest: digest };
-        let written = if authentication.kind == Kind::Shared {
-            signing::hmac_token(authentication.credentials.as_bytes(), self.issuer, signature, &claims)
-        } else if let Some(signer) = self.signer {
-            signer.token(signature, &claims)
+    /// Says who sent it, if there is somebody who can.
+    fn seal(&self, delivery: &Delivery<'_, 's>, proof: Proof, claims: &Claims<'_>) -> Option<Seal<'_>> {
+        if proof == Proof::Shared {
+            let key = delivery.secret(Secret::Credentials)?;
+            signing::seal_shared(key.as_bytes(), self.issuer, claims)
         } else {
-            return;
-        };
-        // Half a token is none.
-        if written.is_err() {
-            signature.clear();
+            self.signer?.seal(claims)
         }
     }
 }
 
 /// How we say who we are.
-struct Authentication {
-    kind: Kind,
-    scheme: String<SECRET_MAX>,
-    credentials: String<SECRET_MAX>,
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Proof {
     /// We don't.
     None,
     /// With credentials that the client gave us.
@@ -229,18 +212,17 @@ enum Kind {
     Shared,
 }
 
-impl Authentication {
+impl Proof {
+    #[inline(never)]
     fn of(delivery: &Delivery<'_, '_>) -> Self {
         let scheme = delivery.secret(Secret::Scheme).unwrap_or_default();
-        let credentials = delivery.secret(Secret::Credentials);
         let is = |name: &str| scheme.eq_ignore_ascii_case(name);
-        let kind = match &credentials {
-            Some(_) if is(SHARED_KEY) => Kind::Shared,
-            Some(_) => Kind::Shown,
-            None if is("Bearer") || is("JWT") => Kind::Vouched,
-            None => Kind::None,
-        };
-        Self { kind, scheme, credentials: credentials.unwrap_or_default() }
+        match delivery.secret(Secret::Credentials) {
+            Some(_) if is(SHARED_KEY) => Self::Shared,
+            Some(_) => Self::Shown,
+            None if is("Bearer") || is("JWT") => Self::Vouched,
+            None => Self::None,
+        }
     }
 }
 
@@ -277,20 +259,14 @@ fn is_good(status: u16) -> bool {
     (200..300).contains(&status)
 }
 
-/// The body of a notification, as the client wants it.
-struct Body<'n, 's>(Reply<'n, 's>);
+/// What is sent, as the client wants it. One type for both, since all of the client is made once for each.
+struct Body<'n, 's>(Option<Reply<'n, 's>>);
 
 impl Source for Body<'_, '_> {
     async fn fill(&mut self, out: &mut [u8]) -> Result<usize, Broken> {
-        self.0.fill(out).await.map_err(|protocol_core::Broken| Broken)
-    }
-}
-
-/// No body.
-struct Nothing;
-
-impl Source for Nothing {
-    async fn fill(&mut self, _: &mut [u8]) -> Result<usize, Broken> {
-        Ok(0)
+        match &mut self.0 {
+            Some(reply) => reply.fill(out).await.map_err(|protocol_core::Broken| Broken),
+            None => Ok(0),
+        }
     }
 }

@@ -169,16 +169,17 @@ pub struct Head {
 
 impl Head {
     fn kind(self) -> Kind {
-        match self.kind % 4 {
+        match self.kind % 5 {
             0 => Kind::Message,
-            1 => Kind::Status(TaskState::ALL[self.kind as usize / 4 % TaskState::COUNT]),
+            1 => Kind::Status(TaskState::ALL[self.kind as usize / 5 % TaskState::COUNT]),
             2 => Kind::Chunk {
                 artifact: (self.kind >> 8) as u16,
                 append: self.kind & 4 != 0,
                 last: self.kind & 8 != 0,
                 ordinal: self.kind,
             },
-            _ => Kind::Reply,
+            3 => Kind::Reply,
+            _ => Kind::Push,
         }
     }
 }

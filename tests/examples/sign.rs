@@ -12,7 +12,7 @@
 use std::io;
 
 use firmware::{
-    signing::{Claims, Signer, hmac_token},
+    signing::{Claims, Seal, Signer, seal_shared},
     simulated::{
         SplitMix,
         flash::{PAGE_BYTES, RamFlash},
@@ -37,9 +37,9 @@ fn main() {
                 signer.rotate(&store, |bytes| chance.fill(bytes)).expect("another key");
                 answer.push_str("ok");
             }
-            ["sign", claims @ ..] => with(claims, |claims| signer.token(&mut answer, claims).expect("room")),
+            ["sign", claims @ ..] => answer = token(claims, |claims| signer.seal(claims)),
             ["share", secret, claims @ ..] => {
-                with(claims, |claims| hmac_token(secret.as_bytes(), None, &mut answer, claims).expect("room"));
+                answer = token(claims, |claims| seal_shared(secret.as_bytes(), None, claims));
             }
             other => panic!("{other:?}"),
         }
@@ -55,10 +55,13 @@ fn keys(signer: &Signer) -> String {
     String::from_utf8(text).expect("text")
 }
 
-fn with(words: &[&str], sign: impl FnOnce(&Claims<'_>)) {
+fn token(words: &[&str], seal: impl FnOnce(&Claims<'_>) -> Option<Seal<'static>>) -> String {
     let [iat, jti, task, audience, digest] = words else { panic!("five words, not {words:?}") };
     let iat = iat.parse().ok().map(|seconds: u64| UnixMillis(seconds * 1000));
     let digits = |at: usize| u8::from_str_radix(&digest[at * 2..at * 2 + 2], 16).expect("digits");
     let body_digest = &core::array::from_fn(digits);
-    sign(&Claims { iat, jti, task, audience, body_digest });
+    let claims = Claims { iat, jti, task, audience, body_digest };
+    let mut token = String::new();
+    seal(&claims).expect("a key").write_token(&mut |text: &str| token.push_str(text), &claims);
+    token
 }

@@ -167,7 +167,7 @@ async fn send<S: Read + Write>(
     request: &Request<'_>,
     body: &mut impl Source,
 ) -> Result<(), Failure> {
-    request.write_head(line).await?;
+    line.write(&|out| request.write_head(out)).await?;
     if let Some(content) = request.content {
         let mut left = content.bytes;
         while left > 0 {

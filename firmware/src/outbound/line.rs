@@ -1,6 +1,7 @@
 //! The connection of one call: small writes are gathered, and nobody waits for an acknowledgement.
 
 use embedded_io_async::{Read, Write};
+use protocol_core::json::Sink;
 
 #[cfg(feature = "tls")]
 use super::tls;
@@ -67,18 +68,21 @@ impl<'r, 's, S: Read + Write> Line<'r, 's, S> {
         Self { stream, room, used: 0 }
     }
 
-    pub(super) async fn write_texts(&mut self, texts: &[&str]) -> Result<(), Failure> {
-        for text in texts {
-            let mut bytes = text.as_bytes();
-            while !bytes.is_empty() {
-                let room = self.free().await?;
-                let (now, later) = bytes.split_at(room.len().min(bytes.len()));
-                room.iter_mut().zip(now).for_each(|(room, byte)| *room = *byte);
-                self.fill(now.len());
-                bytes = later;
+    /// Sends what is written, however long it is: it is written again for every piece of it that there is room for, and it
+    /// must be the same every time.
+    pub(super) async fn write(&mut self, write: &dyn Fn(&mut dyn Sink)) -> Result<(), Failure> {
+        let mut bytes = 0_usize;
+        write(&mut |text: &str| bytes = bytes.saturating_add(text.len()));
+        let mut sent = 0_usize;
+        loop {
+            let (used, is_all) = Window::fill(self.free().await?, sent, write);
+            self.fill(used);
+            sent = sent.saturating_add(used);
+            if is_all {
+                // What it said is gone meanwhile, or in the wrong place.
+                return if sent == bytes { Ok(()) } else { Err(Failure::Broken) };
             }
         }
-        Ok(())
     }
 
     /// Where the next bytes go; never empty.
@@ -116,5 +120,36 @@ impl<'r, 's, S: Read + Write> Line<'r, 's, S> {
     pub(super) async fn read(&mut self) -> Result<&[u8], Failure> {
         let received = self.stream.read(self.room).await?;
         Ok(self.room.get(..received).unwrap_or_default())
+    }
+}
+
+/// The piece of a text that there is room for.
+struct Window<'r> {
+    room: &'r mut [u8],
+    used: usize,
+    /// Bytes before it.
+    skip: usize,
+    is_full: bool,
+}
+
+impl<'r> Window<'r> {
+    /// How much was written, and whether nothing is left.
+    #[inline(never)]
+    fn fill(room: &'r mut [u8], skip: usize, write: &dyn Fn(&mut dyn Sink)) -> (usize, bool) {
+        let mut window = Self { room, used: 0, skip, is_full: false };
+        write(&mut window);
+        (window.used, !window.is_full)
+    }
+}
+
+impl Sink for Window<'_> {
+    fn put(&mut self, text: &str) {
+        let skipped = self.skip.min(text.len());
+        self.skip = self.skip.saturating_sub(skipped);
+        let bytes = text.as_bytes().get(skipped..).unwrap_or_default();
+        let room = self.room.get_mut(self.used..).unwrap_or_default();
+        room.iter_mut().zip(bytes).for_each(|(room, byte)| *room = *byte);
+        self.is_full |= bytes.len() > room.len();
+        self.used = self.used.saturating_add(bytes.len().min(room.len()));
     }
 }

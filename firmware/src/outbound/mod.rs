@@ -26,5 +26,5 @@ pub use self::{
     client::{Client, Rooms},
     failure::{Failure, Garbled, Unreachable, Unsecured, Untrusted},
     network::{ADDRESSES, Ending, Network},
-    request::{Content, Field, Request},
+    request::{Content, Field, Request, Value},
 };

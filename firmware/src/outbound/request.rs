@@ -1,12 +1,11 @@
 //! What is asked for, and the head that says so.
 
-use embedded_io_async::{Read, Write};
-use protocol_core::push::Url;
+use protocol_core::{json::Sink, push::Url};
 
-use super::{Failure, line::Line};
+use super::Failure;
 
 /// What is asked for: a POST if there is something to send, else a GET.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Request<'a> {
     /// Whom, and where.
     pub url: &'a Url<'a>,
@@ -19,12 +18,31 @@ pub struct Request<'a> {
 }
 
 /// A field of a head.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Field<'a> {
     /// Its name.
     pub name: &'a str,
-    /// The pieces of its value, such as a scheme and a credential.
-    pub value: &'a [&'a str],
+    /// What it says.
+    pub value: &'a dyn Value,
+}
+
+/// What a field says. It is never in memory as a whole, so it is written more than once, and must be the same every time.
+pub trait Value {
+    /// Writes it.
+    fn write(&self, out: &mut dyn Sink);
+}
+
+impl<F: Fn(&mut dyn Sink)> Value for F {
+    fn write(&self, out: &mut dyn Sink) {
+        self(out);
+    }
+}
+
+/// Pieces, such as a scheme and a credential.
+impl<const PIECES: usize> Value for [&str; PIECES] {
+    fn write(&self, out: &mut dyn Sink) {
+        self.iter().for_each(|piece| out.put(piece));
+    }
 }
 
 /// What is sent; its bytes come from a [`Source`](crate::http::Source).
@@ -42,7 +60,11 @@ const AGENT: &str =
 impl Request<'_> {
     /// Checks that what is put into the head stays where it is put. Whoever configured it was told already.
     pub(super) fn check(&self) -> Result<(), Failure> {
-        let is_field = |field: &Field<'_>| is_token(field.name) && field.value.iter().all(|piece| is_value(piece));
+        let is_field = |field: &Field<'_>| {
+            let mut is_good = is_token(field.name);
+            field.value.write(&mut |piece: &str| is_good &= is_value(piece));
+            is_good
+        };
         let is_query = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
         if !is_visible(self.url.host) || self.url.host.is_empty() || !is_visible(self.url.target) {
             return Err(Failure::Refused("has a character in its URL that must not be there"));
@@ -57,31 +79,33 @@ impl Request<'_> {
     }
 
     /// Writes the head.
-    pub(super) async fn write_head<S: Read + Write>(&self, line: &mut Line<'_, '_, S>) -> Result<(), Failure> {
+    pub(super) fn write_head(&self, out: &mut dyn Sink) {
         let Url { is_https, host, port, target } = *self.url;
-        let method = if self.content.is_some() { "POST " } else { "GET " };
-        let root = if target.starts_with('/') { "" } else { "/" };
-        line.write_texts(&[method, root, target]).await?;
+        out.put(if self.content.is_some() { "POST " } else { "GET " });
+        if !target.starts_with('/') {
+            out.put("/");
+        }
+        out.put(target);
         if let Some((name, value)) = self.query {
             let joint = if target.contains('?') { "&" } else { "?" };
-            line.write_texts(&[joint, name, "=", value]).await?;
+            [joint, name, "=", value].write(out);
         }
         let (open, close) = if host.contains(':') { ("[", "]") } else { ("", "") };
-        line.write_texts(&[" HTTP/1.1\r\nHost: ", open, host, close]).await?;
+        [" HTTP/1.1\r\nHost: ", open, host, close].write(out);
         if port != if is_https { 443 } else { 80 } {
-            line.write_texts(&[":", Decimal::new(port.into()).as_str()]).await?;
+            [":", Decimal::new(port.into()).as_str()].write(out);
         }
-        line.write_texts(&[AGENT]).await?;
+        out.put(AGENT);
         for field in self.fields {
-            line.write_texts(&[field.name, ": "]).await?;
-            line.write_texts(field.value).await?;
-            line.write_texts(&["\r\n"]).await?;
+            [field.name, ": "].write(out);
+            field.value.write(out);
+            out.put("\r\n");
         }
         if let Some(Content { media_type, bytes }) = self.content {
-            line.write_texts(&["Content-Type: ", media_type, "\r\nContent-Length: "]).await?;
-            line.write_texts(&[Decimal::new(bytes).as_str(), "\r\n"]).await?;
+            let bytes = Decimal::new(bytes);
+            ["Content-Type: ", media_type, "\r\nContent-Length: ", bytes.as_str(), "\r\n"].write(out);
         }
-        line.write_texts(&["\r\n"]).await
+        out.put("\r\n");
     }
 }
 

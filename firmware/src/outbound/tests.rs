@@ -18,6 +18,7 @@ use std::{
 
 use embedded_io_async::{ErrorKind, ErrorType, Read, Write};
 use protocol_core::{
+    json::Sink,
     push::{Ranges, Rules, Url},
     time::{Millis, UnixMillis},
 };
@@ -346,8 +347,7 @@ fn nothing_is_called_that_the_rules_forbid_or_that_nobody_has() {
 #[test]
 fn nobody_writes_a_head_of_their_own() {
     for bad in ["a\r\nX: y", "a\nb", "a\rb", "a\0b", "a\tb", "a\u{7f}", "\u{e4}"] {
-        let value: &[&str] = &["Bearer ", bad];
-        let fields = &[Field { name: "Authorization", value }];
+        let fields = &[Field { name: "Authorization", value: &["Bearer ", bad] }];
         let names = &[Field { name: bad, value: &["x"] }];
         for asks in [
             Asks { fields, ..GET },
@@ -364,6 +364,21 @@ fn nobody_writes_a_head_of_their_own() {
         let fields = &[Field { name, value: &["x"] }];
         assert!(matches!(Asks { fields, ..GET }.call(&Fake::new(&[])), Err(Failure::Refused(_))), "{name:?}");
     }
+}
+
+#[test]
+fn a_secret_that_goes_while_it_is_sent_ends_the_call() {
+    let looks = Cell::new(0);
+    // It is there when it is checked and counted, and for the first piece.
+    let value = |out: &mut dyn Sink| {
+        looks.set(looks.get() + 1);
+        out.put(if looks.get() <= 3 { "Bearer 0123456789012345678901234567890123456789" } else { "" });
+    };
+    let fields = &[Field { name: "Authorization", value: &value }];
+    let fake = Fake::new(&[Act::Say(OK.into())]);
+    assert_eq!(Asks { fields, ..post(&[b"{}"]) }.call(&fake).unwrap_err(), Failure::Broken);
+    assert!(!fake.heard().ends_with("{}"), "{}", fake.heard());
+    assert_eq!(*fake.endings.borrow(), [Ending::Abort]);
 }
 
 #[test]

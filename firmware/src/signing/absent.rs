@@ -1,8 +1,9 @@
 //! What is there where signing was left out: nothing that anybody could have.
 
-use core::{convert::Infallible, fmt};
+use core::{convert::Infallible, marker::PhantomData};
 
 use embedded_storage_async::nor_flash::NorFlash;
+use protocol_core::json::Sink;
 
 use super::{Claims, Recalled};
 use crate::{board::Trouble, store::Store};
@@ -35,10 +36,8 @@ impl Signer {
     }
 
     /// Nobody gets here.
-    ///
-    /// # Errors
-    /// Never.
-    pub fn token(&self, _: &mut dyn fmt::Write, _: &Claims<'_>) -> fmt::Result {
+    #[must_use]
+    pub fn seal(&self, _: &Claims<'_>) -> Option<Seal<'static>> {
         match self.0 {}
     }
 
@@ -59,16 +58,19 @@ impl JwkSet {
     }
 }
 
-/// There are no tokens.
-#[must_use]
-pub const fn token_max(_: usize, _: usize, _: usize) -> usize {
-    0
+/// There is none.
+#[derive(Clone, Debug)]
+pub struct Seal<'i>(Infallible, PhantomData<&'i str>);
+
+impl Seal<'_> {
+    /// Nobody gets here.
+    pub fn write_token(&self, _: &mut dyn Sink, _: &Claims<'_>) {
+        match self.0 {}
+    }
 }
 
 /// Nothing is signed.
-///
-/// # Errors
-/// Always.
-pub fn hmac_token(_: &[u8], _: Option<&str>, _: &mut dyn fmt::Write, _: &Claims<'_>) -> fmt::Result {
-    Err(fmt::Error)
+#[must_use]
+pub fn seal_shared<'i>(_: &[u8], _: Option<&'i str>, _: &Claims<'_>) -> Option<Seal<'i>> {
+    None
 }

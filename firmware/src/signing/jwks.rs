@@ -14,7 +14,8 @@ pub(super) const COORDINATE_BYTES: usize = 32;
 pub(super) struct PublicKey {
     x: [u8; COORDINATE_BYTES],
     y: [u8; COORDINATE_BYTES],
-    kid: Text,
+    /// Its name: the thumbprint of RFC 7638.
+    pub(super) kid: Text,
 }
 
 /// 32 bytes as JSON has them.
@@ -77,11 +78,6 @@ impl PublicKey {
         }
         bytes
     }
-
-    /// Its name: the thumbprint of RFC 7638.
-    pub(super) fn kid(&self) -> &str {
-        self.kid.as_str()
-    }
 }
 
 /// The keys of one moment, while they are being read.
@@ -140,7 +136,7 @@ fn write_key(text: &mut heapless::String<PART_MAX>, comma: &str, key: &PublicKey
     write!(
         text,
         r#"{comma}{{"kty":"EC","crv":"P-256","use":"sig","alg":"ES256","kid":"{}","x":"{}","y":"{}"}}"#,
-        key.kid(),
+        key.kid.as_str(),
         x.as_str(),
         y.as_str()
     )

@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 use super::{
     Claims, Made, Recalled,
     jwks::{COORDINATE_BYTES, JwkSet, PublicKey},
-    token::{Issuer, write_signature, write_signed},
+    token::Seal,
 };
 use crate::{
     board::{Key, Trouble},
@@ -107,19 +107,17 @@ impl Signer {
         Ok(())
     }
 
-    /// Writes a token: at most [`token_max`](super::token_max) characters, of those that a header may have.
-    ///
-    /// # Errors
-    /// If `out` does not take all of it.
-    pub fn token(&self, out: &mut dyn fmt::Write, claims: &Claims<'_>) -> fmt::Result {
+    /// Seals with the key of now. Nothing if that cannot be.
+    #[must_use]
+    #[inline(never)]
+    pub fn seal(&self, claims: &Claims<'_>) -> Option<Seal<'static>> {
         let Keys { current, .. } = &*self.keys.borrow();
-        let kid = current.public.kid();
-        let issuer = Issuer::new(self.issuer, Issuer::Thumbprint(kid));
+        let seal = Seal::new(self.issuer, Some(current.public.kid));
         let mut digest = Sha256::new();
-        write_signed(out, &mut digest, Some(kid), issuer, claims)?;
+        seal.write_signed(&mut |text: &str| digest.update(text), claims);
         // The nonce is made of the key and the digest (RFC 6979): no chance is needed, and none can fail.
-        let signature: Signature = current.secret.sign_prehash(&digest.finalize()).map_err(|_| fmt::Error)?;
-        write_signature(out, &signature.to_bytes())
+        let signature: Signature = current.secret.sign_prehash(&digest.finalize()).ok()?;
+        seal.signed(&signature.to_bytes())
     }
 
     /// The public keys, for receivers.
@@ -133,6 +131,6 @@ impl Signer {
 /// Never the secret.
 impl fmt::Debug for Signer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Signer({})", self.keys.borrow().current.public.kid())
+        write!(f, "Signer({})", self.keys.borrow().current.public.kid.as_str())
     }
 }

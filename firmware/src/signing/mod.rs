@@ -18,12 +18,12 @@ mod token;
 use protocol_core::time::UnixMillis;
 
 #[cfg(not(feature = "signing"))]
-pub use self::absent::{JwkSet, Signer, hmac_token, token_max};
+pub use self::absent::{JwkSet, Seal, Signer, seal_shared};
 #[cfg(feature = "signing")]
 pub use self::{
     jwks::JwkSet,
     keys::Signer,
-    token::{hmac_token, token_max},
+    token::{Seal, seal_shared},
 };
 use crate::board::Trouble;
 

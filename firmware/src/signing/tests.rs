@@ -51,8 +51,12 @@ fn rotate(signer: &Signer, store: &Store<RamFlash<&mut [u8]>>, seed: u64) -> Res
 }
 
 fn sign(signer: &Signer, claims: &Claims<'_>) -> String {
+    token(&signer.seal(claims).expect("it has a key"), claims)
+}
+
+fn token(seal: &Seal<'_>, claims: &Claims<'_>) -> String {
     let mut token = String::new();
-    signer.token(&mut token, claims).expect("a heap takes it");
+    seal.write_token(&mut |text: &str| token.push_str(text), claims);
     token
 }
 
@@ -176,7 +180,7 @@ fn a_device_that_has_a_url_is_named_by_it_if_it_is_a_plain_one() {
 fn a_thumbprint_is_the_one_that_others_calculate() {
     let [x, y] = ["f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"]
         .map(|text| decode(text).try_into().expect("32 bytes"));
-    assert_eq!(PublicKey::new(x, y).kid(), "oKIywvGUpTVTyxMQ3bwIIeQUudfr_CkLMjCE19ECD-U");
+    assert_eq!(PublicKey::new(x, y).kid.as_str(), "oKIywvGUpTVTyxMQ3bwIIeQUudfr_CkLMjCE19ECD-U");
 }
 
 /// RFC 7515 A.3: a key and a signature that was made with another nonce.
@@ -208,16 +212,15 @@ fn a_shared_secret_signs_as_the_standard_says() {
     };
     assert_eq!(tag(SIGNED), "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk");
 
-    let mut token = String::new();
-    hmac_token(&key, None, &mut token, &CLAIMS).expect("a heap takes it");
+    let token = token(&seal_shared(&key, None, &CLAIMS).expect("a key"), &CLAIMS);
     let (signed, signature) = token.rsplit_once('.').expect("a signature");
     assert_eq!(signature, tag(signed));
     let (header, claims) = signed.split_once('.').expect("a header");
     assert_eq!(decode(header), br#"{"alg":"HS256","typ":"JWT"}"#);
     let claims = String::from_utf8(decode(claims)).expect("text");
     assert!(claims.starts_with(r#"{"iat":1767225600,"exp":1767225900,"jti":"task-1.7","aud":"#), "{claims}");
-    let mut named = String::new();
-    hmac_token(&key, Some("https://mote.example/"), &mut named, &CLAIMS).expect("a heap takes it");
+    let named =
+        super::tests::token(&seal_shared(&key, Some("https://mote.example/"), &CLAIMS).expect("a key"), &CLAIMS);
     assert!(decode(named.split('.').nth(1).expect("claims")).starts_with(br#"{"iss":"https://mote.example/","iat""#));
 }
 
@@ -239,45 +242,32 @@ fn texts_that_want_to_break_out_stay_texts() {
     }
 }
 
-/// Whatever is in them: three texts of the longest that the bound is asked for, of characters that take the most.
 #[test]
-fn a_token_is_no_longer_than_was_said_and_is_refused_whole_where_it_does_not_fit() {
-    const ROOM: usize = token_max(40, 64, 100);
+fn a_token_is_the_same_whenever_it_is_written_also_when_the_key_has_changed() {
     let mut memory = blank();
     let store = open(&mut memory);
-    let mut chance = SplitMix::new(7);
-    let url: &'static str = "u".repeat(ISSUER_MAX).leak();
-    let signer = Signer::recall(&store, Some(url), |bytes| chance.fill(bytes)).expect("chance").signer;
-    let palette = ["\u{0}", "\"", "\\", "\u{7f}", "\u{85}", "\u{2028}", "😀", "a", "/", "\n"];
-    let mut pick = |bytes: usize| {
-        let mut text = String::new();
-        let only = palette[(chance.next() % palette.len() as u64) as usize];
-        loop {
-            let next = if chance.next().is_multiple_of(8) { "\u{1}" } else { only };
-            if text.len() + next.len() > bytes {
-                return text;
-            }
-            text.push_str(next);
-        }
-    };
-    let mut longest = 0;
-    for _ in 0..200 {
-        let (jti, task, audience) = (pick(40), pick(64), pick(100));
-        let claims = Claims { iat: Some(UnixMillis(u64::MAX)), jti: &jti, task: &task, audience: &audience, ..CLAIMS };
-        let mut token = heapless::String::<ROOM>::new();
-        signer.token(&mut token, &claims).expect("it fits");
+    let Recalled { signer, .. } = recall(&store, 1);
+    let seal = signer.seal(&CLAIMS).expect("a key");
+    let first = token(&seal, &CLAIMS);
+    rotate(&signer, &store, 2).expect("there is room");
+    assert_eq!(token(&seal, &CLAIMS), first);
+    assert!(verify(&first, &jwks(&signer, 64)).is_some());
+    assert_ne!(sign(&signer, &CLAIMS), first);
+}
+
+#[test]
+fn a_token_has_characters_that_a_header_may_have_whatever_is_in_it() {
+    let mut memory = blank();
+    let Recalled { signer, .. } = recall(&open(&mut memory), 1);
+    for text in ["\u{0}", "\"", "\\", "\u{7f}", "\u{85}", "\u{2028}", "😀", "a", "/", "\n"] {
+        let text = text.repeat(64);
+        let claims = Claims { iat: Some(UnixMillis(u64::MAX)), jti: &text, task: &text, audience: &text, ..CLAIMS };
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-        assert!(token.bytes().all(is_plain), "{token}");
-        longest = longest.max(token.len());
-        let mut small = heapless::String::<300>::new();
-        assert!(signer.token(&mut small, &claims).is_err());
-        let mut shared = heapless::String::<ROOM>::new();
-        hmac_token(b"secret", Some(url), &mut shared, &claims).expect("it fits");
+        for token in [sign(&signer, &claims), token(&seal_shared(b"secret", None, &claims).expect("a key"), &claims)] {
+            assert!(token.bytes().all(is_plain), "{token}");
+            assert_eq!(token.split('.').count(), 3);
+        }
     }
-    let full = Claims { iat: Some(UnixMillis(u64::MAX)), jti: &"\u{0}".repeat(40), ..CLAIMS };
-    let full = Claims { task: &"\u{0}".repeat(64), audience: &"\u{0}".repeat(100), ..full };
-    longest = longest.max(sign(&signer, &full).len());
-    assert!(longest <= ROOM && longest > ROOM - 16, "{longest} of {ROOM}");
 }
 
 #[test]

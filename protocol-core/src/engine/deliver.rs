@@ -4,9 +4,8 @@ use core::task::Waker;
 
 use super::{Engine, Event, Follower, TaskKey, wait::remember};
 use crate::{
-    door::Owner,
     log::Stamp,
-    push::{Outcome, Proof, Push, PushCounts},
+    push::{Outcome, Proof, Push, PushCounts, Sender},
     time::Millis,
 };
 
@@ -84,8 +83,8 @@ impl Engine<'_> {
 
     /// Gives a sender something to do: the place of a configuration, its stamp, and what; or wakes it when there is.
     ///
-    /// The first sender takes only what goes well, so that webhooks that don't answer never delay all others; and nothing of
-    /// somebody who has all other senders already while somebody else has webhooks, too.
+    /// The first sender takes only what goes well, so that webhooks that don't answer never delay all others. Whoever is
+    /// worked for least comes first: one that makes its slow webhooks anew all the time can delay its own.
     #[must_use]
     pub(crate) fn poll_delivery(
         &mut self,
@@ -94,27 +93,28 @@ impl Engine<'_> {
         waker: &Waker,
     ) -> Option<(usize, Stamp, Errand)> {
         if let Some(place) = self.push.senders.get_mut(sender) {
-            remember(place, waker);
+            remember(&mut place.waker, waker);
         }
         let is_choosy = sender == 0 && self.push.senders.len() > 1;
-        let greedy = if is_choosy { self.greedy() } else { None };
-        let mut best: Option<(u32, usize, &Push)> = None;
+        let mut best: Option<(u32, u32, usize, &Push)> = None;
+        let mut has_more = false;
         let mut wake_at: Option<Millis> = None;
-        for (push, place) in self.push.places.iter().zip(0usize..) {
+        for (push, place) in self.push.places.iter().zip(0..self.push.places.len()) {
             if !push.is_used() || push.is_out || is_choosy && push.attempts > 0 || !self.has_errand(push) {
-                continue;
-            }
-            if greedy.is_some() && self.owner_of(push) == greedy {
                 continue;
             }
             let waits = self.push.turns.wrapping_sub(push.turn);
             if push.due > now {
                 wake_at = Some(wake_at.map_or(push.due, |at| at.min(push.due)));
-            } else if best.as_ref().is_none_or(|(longest, ..)| waits > *longest) {
-                best = Some((waits, place, push));
+                continue;
+            }
+            has_more = best.is_some();
+            let busy = self.senders_for(push);
+            if best.is_none_or(|(least, longest, ..)| busy < least || busy == least && waits > longest) {
+                best = Some((busy, waits, place, push));
             }
         }
-        let next = best.and_then(|(_, place, push)| Some((place, push.stamp, self.errand(push, now)?)));
+        let next = best.and_then(|(.., place, push)| Some((place, push.stamp, self.errand(push, now)?)));
         if let Some(at) = wake_at {
             self.push.wake_at = Some(self.push.wake_at.map_or(at, |before| before.min(at)));
             self.timer_set(at);
@@ -127,31 +127,35 @@ impl Engine<'_> {
         if let Errand::Event(due) = &errand {
             push.pinned = Some(due.upto);
         }
+        let owner = self.push(place, stamp).and_then(|push| self.slot(push.follower.key)).map(|slot| slot.owner);
+        if let Some(awake) = self.push.senders.get_mut(sender) {
+            *awake = Sender { waker: None, works_for: owner };
+        }
+        if has_more {
+            self.push.wake();
+        }
         Some((place, stamp, errand))
     }
 
-    /// Who has all senders but one, if others have webhooks, too.
-    fn greedy(&self) -> Option<Owner> {
-        let used = || self.push.places.iter().filter(|push| push.is_used());
-        let owner = self.owner_of(used().find(|push| push.is_out)?)?;
-        let busy = super::count(used().filter(|push| push.is_out && self.owner_of(push) == Some(owner)));
-        let is_alone = used().all(|push| self.owner_of(push) == Some(owner));
-        (!is_alone && (busy as usize).saturating_add(1) >= self.push.senders.len()).then_some(owner)
-    }
-
-    fn owner_of(&self, push: &Push) -> Option<Owner> {
-        self.slot(push.follower.key).map(|slot| slot.owner)
+    /// How many senders work for the owner of a configuration.
+    fn senders_for(&self, push: &Push) -> u32 {
+        let owner = self.slot(push.follower.key).map(|slot| slot.owner);
+        super::count(self.push.senders.iter().filter(|sender| owner.is_some() && sender.works_for == owner))
     }
 
     /// A sender tells how it went.
     pub(crate) fn handle_delivery(
         &mut self,
         now: Millis,
+        sender: usize,
         place: usize,
         stamp: Stamp,
         errand: Errand,
         outcome: Outcome,
     ) {
+        if let Some(sender) = self.push.senders.get_mut(sender) {
+            sender.works_for = None;
+        }
         self.push.turns = self.push.turns.wrapping_add(1);
         let turn = self.push.turns;
         let mut chance = [0; 2];

@@ -20,8 +20,10 @@ use mote_tests::{
 use protocol_core::{
     Engine, Identity, Inbound, Node, Profile, Reply, Served, Storage,
     door::{Address, Allowance, Caller, Classes, Credential, Door, DoorStorage, Principal, Rate},
+    push::{Challenge, Delivery, Outcome, PushStorage, Rules, Secret, Webhooks},
     time::{Clock, Entropy, Millis},
 };
+use serde_json::Value;
 
 /// A clock that stands until it is moved.
 #[derive(Default)]
@@ -109,10 +111,12 @@ struct Running<'n> {
     flag: Arc<Flag>,
 }
 
-/// A node with its workers and its clock.
+/// A node with its workers, its senders and its clock.
 pub struct World<'n, 's> {
     pub node: &'n Node<'s>,
     pub clock: &'n VirtualClock,
+    /// How webhooks answer, see [`deliver`].
+    pub webhooks: &'n Cell<u8>,
     running: Vec<Running<'n>>,
 }
 
@@ -139,6 +143,51 @@ fn known((name, classes, token): (&str, &str, &str)) -> Principal {
     Principal::new(name, Classes::parse(classes).expect("classes"), token).expect("a principal")
 }
 
+const SENDERS: usize = 2;
+
+/// Sends a notification: at once, or with pauses in which anything may happen.
+async fn deliver(delivery: Delivery<'_, '_>, clock: &VirtualClock, webhooks: &Cell<u8>) {
+    let how = webhooks.get();
+    let pause = async || {
+        if how & 0x30 != 0 {
+            clock.sleep_until(Millis(clock.now().0.saturating_add(u64::from(how & 0x30) * 20))).await;
+        }
+    };
+    let id = delivery.id();
+    if how & 0x40 != 0 {
+        pause().await;
+    }
+    // Whoever is deleted meanwhile has no body any more, and no address.
+    assert!(delivery.body().is_none() || delivery.url().is_some(), "a body for nobody");
+    if let Some(mut body) = delivery.body() {
+        let (mut bytes, mut buffer) = (Vec::new(), [0; 100]);
+        loop {
+            match body.fill(&mut buffer).await {
+                Ok(0) => {
+                    let event: Value = serde_json::from_slice(&bytes).expect("a notification is JSON");
+                    assert!(event.is_object(), "{event}");
+                    break;
+                }
+                Ok(n) => bytes.extend_from_slice(&buffer[..n]),
+                Err(_) => break,
+            }
+            if how & 0x80 != 0 {
+                pause().await;
+            }
+        }
+    }
+    assert!(!delivery.is_challenge() || delivery.secret(Secret::Token).is_none(), "a secret for a stranger");
+    pause().await;
+    assert_eq!(delivery.id(), id, "another id for the same event");
+    match how & 7 {
+        0..=2 => delivery.done(Outcome::Delivered),
+        3 => delivery.done(Outcome::Failed { retry_after: None }),
+        4 => delivery.done(Outcome::Failed { retry_after: Some(Millis(u64::from(how) * 1000)) }),
+        5 => delivery.done(Outcome::Refused),
+        _ => drop(delivery),
+    }
+}
+
 /// Makes a world with that much room, and lets `play` play in it.
 pub fn with_world<const TASKS: usize, const BLOCKS: usize, const WORKERS: usize, const READERS: usize>(
     play: impl for<'n, 's> FnOnce(&mut World<'n, 's>),
@@ -153,9 +202,22 @@ pub fn with_world<const TASKS: usize, const BLOCKS: usize, const WORKERS: usize,
     for somebody in KNOWN {
         door.know(known(somebody)).expect("there is room");
     }
-    let node = Node::new(Engine::new(&mut storage, &mut entropy), door, &clock, identity);
+    let mut engine = Engine::new(&mut storage, &mut entropy);
+    let mut pushes = PushStorage::<4, SENDERS>::new();
+    engine.set_push(&mut pushes, Webhooks { rules: Rules::STRICT, challenge: Challenge::ByDialect });
+    let node = Node::new(engine, door, &clock, identity);
     node.handle_wall_time(BEGINNING);
-    let mut world = World { node: &node, clock: &clock, running: Vec::new() };
+    let webhooks = Cell::new(0);
+    let mut world = World { node: &node, clock: &clock, webhooks: &webhooks, running: Vec::new() };
+    for sender in 0..SENDERS {
+        let (node, clock, webhooks) = (&node, &clock, &webhooks);
+        world.spawn(async move {
+            loop {
+                let delivery = node.next_delivery(sender).await;
+                deliver(delivery, clock, webhooks).await;
+            }
+        });
+    }
     for worker in 0..WORKERS {
         let node = &node;
         world.spawn(async move { node.work(worker, &Script).await });

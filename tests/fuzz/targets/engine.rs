@@ -1,5 +1,5 @@
-//! The engine under any order of calls, steps, cancels, pauses, clients that go and principals that come and go: everything is
-//! in its place after each.
+//! The engine under any order of calls, steps, cancels, pauses, clients that go, principals that come and go and webhooks that
+//! fail: everything is in its place after each.
 //!
 //! An input is a size and then operations of three bytes each: what, with whom, and how much.
 #![no_main]
@@ -53,20 +53,24 @@ fn operate<'n, 's>(world: &mut World<'n, 's>, open: &mut Open<'n, 's>, what: u8,
         0 | 1 => {
             let method = if first { "SendMessage" } else { "SendStreamingMessage" };
             let more = if second { String::new() } else { format!(r#","taskId":"{id}""#) };
-            send(method, &text, &more)
+            with_webhook(send(method, &text, &more), how, r#""configuration":{"taskPushNotificationConfig":CONFIG},"#)
         }
         2 => {
             let method = if first { "message/send" } else { "message/stream" };
             let more = if second { String::new() } else { format!(r#","taskId":"{id}""#) };
-            send_03(method, &text, &more)
+            with_webhook(send_03(method, &text, &more), how, r#""configuration":{"pushNotificationConfig":CONFIG},"#)
         }
-        3 => send_01(if first { "tasks/send" } else { "tasks/sendSubscribe" }, &id, &text),
+        3 => {
+            let sent = send_01(if first { "tasks/send" } else { "tasks/sendSubscribe" }, &id, &text);
+            with_webhook(sent, how, r#""pushNotification":CONFIG,"#)
+        }
         // A credential, for a task that may have asked for one.
         4 if !second => send("SendMessage", world.token(how), &format!(r#","taskId":"{id}""#)),
         4 => send("SendMessage", &text, "")
             .replace(r#""params":{"#, r#""params":{"configuration":{"returnImmediately":true},"#),
         5 => about(if first { "CancelTask" } else { "tasks/cancel" }, &id),
         6 => about(if first { "GetTask" } else { "tasks/get" }, &id),
+        7 if !second => push(first, &id, how),
         7 => format!(
             r#"{{"jsonrpc":"2.0","id":3,"method":"ListTasks","params":{{"pageSize":{},"includeArtifacts":{first}}}}}"#,
             1 + how % 4
@@ -82,10 +86,12 @@ fn operate<'n, 's>(world: &mut World<'n, 's>, open: &mut Open<'n, 's>, what: u8,
             return;
         }
         11 => return world.advance(u64::from(how) * if first { 1 } else { 100 }),
+        12 if !first && !second => return world.webhooks.set(how),
         12 if !first => {
             world.change_door(how);
             return;
         }
+        12 if !second => return world.node.retry_deliveries(),
         12 => {
             world.advance_to_next_alarm();
             return;
@@ -118,6 +124,39 @@ fn operate<'n, 's>(world: &mut World<'n, 's>, open: &mut Open<'n, 's>, what: u8,
 fn pick<'a, 'n, 's>(open: &'a mut Open<'n, 's>, whom: u8) -> Option<&'a mut (Answer<'n, 's>, Value)> {
     let count = open.len();
     open.get_mut(usize::from(whom).checked_rem(count)?)
+}
+
+/// Whom to notify, long or short.
+fn config(how: u8) -> String {
+    let token = "x".repeat(usize::from(how >> 4 & 3) * 120);
+    format!(r#"{{"id":"c{}","url":"https://example.com/","token":"{token}"}}"#, how & 3)
+}
+
+/// A send that wants somebody to be notified, one in four times.
+fn with_webhook(sent: String, how: u8, member: &str) -> String {
+    if how & 0x60 != 0x60 {
+        return sent;
+    }
+    sent.replacen(r#""params":{"#, &format!(r#""params":{{{}"#, member.replace("CONFIG", &config(how))), 1)
+}
+
+/// A call about who is notified of a task.
+fn push(is_newest: bool, task: &str, how: u8) -> String {
+    let (config, id) = (config(how), how & 3);
+    let (method, params) = match (is_newest, how >> 2 & 3) {
+        (true, 0) => ("GetTaskPushNotificationConfig", format!(r#"{{"taskId":"{task}","id":"c{id}"}}"#)),
+        (true, 1) => ("ListTaskPushNotificationConfigs", format!(r#"{{"taskId":"{task}"}}"#)),
+        (true, 2) => ("DeleteTaskPushNotificationConfig", format!(r#"{{"taskId":"{task}","id":"c{id}"}}"#)),
+        (true, _) => ("CreateTaskPushNotificationConfig", config.replacen('{', &format!(r#"{{"taskId":"{task}","#), 1)),
+        (_, 0) => ("tasks/pushNotification/set", format!(r#"{{"id":"{task}","pushNotificationConfig":{config}}}"#)),
+        (_, 1) => ("tasks/pushNotification/get", format!(r#"{{"id":"{task}"}}"#)),
+        (_, 2) => ("tasks/pushNotificationConfig/list", format!(r#"{{"id":"{task}"}}"#)),
+        (_, _) => {
+            let params = format!(r#"{{"taskId":"{task}","pushNotificationConfig":{config}}}"#);
+            ("tasks/pushNotificationConfig/set", params)
+        }
+    };
+    format!(r#"{{"jsonrpc":"2.0","id":4,"method":"{method}","params":{params}}}"#)
 }
 
 /// An id of a task: one that a client gave, or one that the node may have made.

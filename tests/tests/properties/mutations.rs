@@ -6,9 +6,10 @@ use mote_tests::{
     corpus,
     random::{Random, with_seeds},
     script::{Script, send},
+    webhook::{FAILED, TAKEN, Webhooks},
     world::{PROFILE, World},
 };
-use protocol_core::{Inbound, Profile, Served};
+use protocol_core::{Inbound, Profile, push::Challenge};
 use serde_json::Value;
 
 /// Breaks a body a little.
@@ -131,7 +132,15 @@ fn whatever_is_sent_the_answer_is_well_formed() {
     let versions = [None, None, Some("1.0"), Some("0.3"), Some("0.1"), Some("9"), Some("")];
     let last_event_ids = [None, None, Some("1"), Some("7"), Some("-1"), Some("99999999999999999999"), Some("é")];
     with_seeds(60, |random| {
-        let mut world = World::with::<_, 6, 128, 3, 6>(Script, Served::ALL, profile);
+        let mut world = World::pushing_as::<_, 6, 128, 3, 2>(Script, profile, Challenge::ByDialect, None);
+        let mut chance = random.clone();
+        Webhooks::start(&mut world, 2, move |sent| {
+            sent.body
+                .iter()
+                .filter(|_| !sent.is_broken)
+                .for_each(|body| drop(serde_json::from_str::<Value>(body).unwrap()));
+            *chance.pick(&[TAKEN, TAKEN, FAILED])
+        });
         for _ in 0..80 {
             let mut body = random.pick(&corpus).clone().into_bytes();
             for _ in 0..random.below(4) {

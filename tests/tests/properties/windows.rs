@@ -7,7 +7,7 @@ use mote_tests::{
     script::{Script, about, send, send_01, send_03},
     world::World,
 };
-use protocol_core::{Inbound, Reply};
+use protocol_core::{Inbound, Reply, push::Challenge};
 
 /// Reads an answer that is all there, through windows of the sizes that `size` gives.
 fn read(mut reply: Reply<'_, '_>, mut size: impl FnMut() -> usize) -> String {
@@ -25,7 +25,7 @@ fn read(mut reply: Reply<'_, '_>, mut size: impl FnMut() -> usize) -> String {
 
 /// A world with something of everything in it.
 fn world() -> World {
-    let mut world = World::new(Script);
+    let mut world = World::pushing::<_, 8, 256, 4, 1>(Script, Challenge::Never, None);
     world.ask(concat!(
         r#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m é","role":"ROLE_USER","parts":["#,
         r#"{"text":"chunks 30; says 5; put described; data [1]; end \\ \"é\""},{"raw":"aGVsbG8=","filename":"f"},"#,
@@ -36,6 +36,13 @@ fn world() -> World {
     world.ask(&send_03("message/send", "say one; ask two", ""));
     world.ask(&send_01("tasks/send", "old", "chunk a; chunk b; last c; ask d"));
     world.ask(&send_01("tasks/send", "old", "put e; fail \\\"f\\\""));
+    for (id, more) in
+        [("old", ""), ("b \\\"é\\\"", r#","token":"t","authentication":{"scheme":"s","credentials":"c"}"#)]
+    {
+        let params = format!(r#"{{"taskId":"old","id":"{id}","url":"https://example.com/"{more}}}"#);
+        let set = about("CreateTaskPushNotificationConfig", "").replace(r#"{"id":""}"#, &params);
+        assert!(world.ask(&set).contains("result"));
+    }
     world
 }
 
@@ -58,6 +65,10 @@ fn requests(world: &mut World) -> Vec<(String, Option<&'static str>)> {
         (send("SendMessage", "x", r#","taskId":"nobody""#), None),
         ("{\"a\":".to_owned(), None),
         ("[]".to_owned(), None),
+        (about("tasks/pushNotification/get", "old"), None),
+        (about("tasks/pushNotificationConfig/get", "old"), None),
+        (about("tasks/pushNotificationConfig/list", "old"), None),
+        (about("ListTaskPushNotificationConfigs", "old").replace(r#"{"id":"#, r#"{"taskId":"#), None),
         (about("tasks/resubscribe", "old"), None),
         (about("tasks/resubscribe", "old"), Some("90")),
     ];
