@@ -187,7 +187,7 @@ impl<'s> Node<'s> {
             None => Poll::Pending,
         });
         let (place, stamp, errand) = next.await;
-        Delivery::new(self, place, stamp, errand)
+        Delivery::new(self, sender, place, stamp, errand)
     }
 
     /// The network is back: webhooks that could not be reached are tried again at once.

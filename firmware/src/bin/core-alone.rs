@@ -17,6 +17,7 @@ use core::{
 use protocol_core::{
     Agent, Done, Engine, Identity, Inbound, Node, Profile, Served, Stopped, Storage, TaskCx,
     door::{Address, Allowance, Credential, Door, DoorStorage, Principal},
+    push::{Challenge, Outcome, PushStorage, Rules, Secret, Url, Webhooks},
     time::{Clock, Entropy, Millis, UnixMillis},
 };
 
@@ -25,6 +26,9 @@ type Memory = Storage<8, 128, 2, 2>;
 
 /// 4 principals, and 8 addresses of strangers.
 type Visitors = DoorStorage<4, 8>;
+
+/// 4 who are notified, two at a time.
+type Pushes = PushStorage<4, 2>;
 
 struct Echo;
 
@@ -65,20 +69,30 @@ const PROFILE: Profile<'static> = Profile {
 
 /// Where it starts.
 #[unsafe(no_mangle)]
-extern "C" fn start(memory: &'static mut Memory, visitors: &'static mut Visitors, bytes: &mut [u8; 1024]) -> ! {
+extern "C" fn start(
+    memory: &'static mut Memory,
+    visitors: &'static mut Visitors,
+    pushes: &'static mut Pushes,
+    bytes: &mut [u8; 1024],
+) -> ! {
     let outside = Outside(Cell::new(0));
     let mut chance = Chance;
     let identity = Identity { profile: black_box(PROFILE), url: None, served: Served::ALL };
-    let node =
-        Node::new(Engine::new(memory, &mut chance), Door::new(visitors, Allowance::UNLIMITED), &outside, identity);
+    let mut engine = Engine::new(memory, &mut chance);
+    engine.set_push(pushes, black_box(Webhooks { rules: Rules::STRICT, challenge: Challenge::ByDialect }));
+    let node = Node::new(engine, Door::new(visitors, Allowance::UNLIMITED), &outside, identity);
     node.handle_wall_time(UnixMillis(black_box(0)));
     if let Some(known) = Principal::from_bytes(black_box(&*bytes)) {
         let _ = black_box(node.change_door(|door| door.know(known)));
     }
     let mut clock = pin!(node.run_clock(|_| pending()));
     let mut work = pin!(node.work(0, &Echo));
+    let mut send = pin!(send(&node));
     let mut cx = Context::from_waker(Waker::noop());
     loop {
+        let _ = send.as_mut().poll(&mut cx);
+        let _ = black_box(node.push_counts());
+        node.retry_deliveries();
         let _ = clock.as_mut().poll(&mut cx);
         let _ = work.as_mut().poll(&mut cx);
         let (body, out) = black_box(&mut *bytes).split_at_mut(512);
@@ -97,12 +111,34 @@ extern "C" fn start(memory: &'static mut Memory, visitors: &'static mut Visitors
     }
 }
 
+/// Sends notifications nowhere.
+async fn send(node: &Node<'_>) -> ! {
+    let webhooks = Webhooks { rules: black_box(Rules::STRICT), challenge: Challenge::ByDialect };
+    loop {
+        let delivery = node.next_delivery(black_box(1)).await;
+        black_box((delivery.is_challenge(), delivery.id(), delivery.task_id(), delivery.content_type()));
+        black_box(delivery.secret(black_box(Secret::Token)));
+        if let Some(url) = delivery.url()
+            && let Ok(url) = Url::parse(&url)
+        {
+            let _ = black_box(webhooks.rules.check_address(&url, black_box(core::net::Ipv4Addr::LOCALHOST.into())));
+        }
+        let mut piece = [0; 64];
+        if let Some(mut body) = delivery.body() {
+            while body.fill(&mut piece).await.is_ok_and(|filled| filled > 0) {
+                black_box(&piece);
+            }
+        }
+        delivery.done(black_box(Outcome::Delivered));
+    }
+}
+
 /// A static one, as a device would have it.
 #[used]
-static MEMORY: Shared = Shared(core::cell::UnsafeCell::new((Memory::new(), Visitors::new())));
+static MEMORY: Shared = Shared(core::cell::UnsafeCell::new((Memory::new(), Visitors::new(), Pushes::new())));
 
 #[expect(dead_code, reason = "its size is all that counts")]
-struct Shared(core::cell::UnsafeCell<(Memory, Visitors)>);
+struct Shared(core::cell::UnsafeCell<(Memory, Visitors, Pushes)>);
 
 // SAFETY: nobody looks into it; it only takes its place in the numbers.
 unsafe impl Sync for Shared {}

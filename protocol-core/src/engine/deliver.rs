@@ -5,7 +5,7 @@ use core::task::Waker;
 use super::{Engine, Event, Follower, TaskKey, wait::remember};
 use crate::{
     log::Stamp,
-    push::{Outcome, Proof, Push, PushCounts},
+    push::{Outcome, Proof, Push, PushCounts, Sender},
     time::Millis,
 };
 
@@ -83,7 +83,8 @@ impl Engine<'_> {
 
     /// Gives a sender something to do: the place of a configuration, its stamp, and what; or wakes it when there is.
     ///
-    /// The first sender takes only what goes well, so that webhooks that don't answer never delay all others.
+    /// The first sender takes only what goes well, so that webhooks that don't answer never delay all others. Whoever is
+    /// worked for least comes first: one that makes its slow webhooks anew all the time can delay its own.
     #[must_use]
     pub(crate) fn poll_delivery(
         &mut self,
@@ -92,10 +93,10 @@ impl Engine<'_> {
         waker: &Waker,
     ) -> Option<(usize, Stamp, Errand)> {
         if let Some(place) = self.push.senders.get_mut(sender) {
-            remember(place, waker);
+            remember(&mut place.waker, waker);
         }
         let is_choosy = sender == 0 && self.push.senders.len() > 1;
-        let mut best: Option<(u32, usize, &Push)> = None;
+        let mut best: Option<(u32, u32, usize, &Push)> = None;
         let mut has_more = false;
         let mut wake_at: Option<Millis> = None;
         for (push, place) in self.push.places.iter().zip(0..self.push.places.len()) {
@@ -108,11 +109,12 @@ impl Engine<'_> {
                 continue;
             }
             has_more = best.is_some();
-            if best.is_none_or(|(longest, ..)| waits > longest) {
-                best = Some((waits, place, push));
+            let busy = self.senders_for(push);
+            if best.is_none_or(|(least, longest, ..)| busy < least || busy == least && waits > longest) {
+                best = Some((busy, waits, place, push));
             }
         }
-        let next = best.and_then(|(_, place, push)| Some((place, push.stamp, self.errand(push, now)?)));
+        let next = best.and_then(|(.., place, push)| Some((place, push.stamp, self.errand(push, now)?)));
         if let Some(at) = wake_at {
             self.push.wake_at = Some(self.push.wake_at.map_or(at, |before| before.min(at)));
             self.timer_set(at);
@@ -125,8 +127,9 @@ impl Engine<'_> {
         if let Errand::Event(due) = &errand {
             push.pinned = Some(due.upto);
         }
+        let owner = self.push(place, stamp).and_then(|push| self.slot(push.follower.key)).map(|slot| slot.owner);
         if let Some(awake) = self.push.senders.get_mut(sender) {
-            *awake = None;
+            *awake = Sender { waker: None, works_for: owner };
         }
         if has_more {
             self.push.wake();
@@ -134,15 +137,25 @@ impl Engine<'_> {
         Some((place, stamp, errand))
     }
 
+    /// How many senders work for the owner of a configuration.
+    fn senders_for(&self, push: &Push) -> u32 {
+        let owner = self.slot(push.follower.key).map(|slot| slot.owner);
+        super::count(self.push.senders.iter().filter(|sender| owner.is_some() && sender.works_for == owner))
+    }
+
     /// A sender tells how it went.
     pub(crate) fn handle_delivery(
         &mut self,
         now: Millis,
+        sender: usize,
         place: usize,
         stamp: Stamp,
         errand: Errand,
         outcome: Outcome,
     ) {
+        if let Some(sender) = self.push.senders.get_mut(sender) {
+            sender.works_for = None;
+        }
         self.push.turns = self.push.turns.wrapping_add(1);
         let turn = self.push.turns;
         let mut chance = [0; 2];

@@ -47,6 +47,7 @@ pub enum Secret {
 /// Something to send. Whoever drops it without [`Delivery::done`] has failed.
 pub struct Delivery<'n, 's> {
     node: &'n Node<'s>,
+    sender: usize,
     place: usize,
     stamp: Stamp,
     errand: Errand,
@@ -56,9 +57,9 @@ pub struct Delivery<'n, 's> {
 }
 
 impl<'n, 's> Delivery<'n, 's> {
-    pub(crate) fn new(node: &'n Node<'s>, place: usize, stamp: Stamp, errand: Errand) -> Self {
+    pub(crate) fn new(node: &'n Node<'s>, sender: usize, place: usize, stamp: Stamp, errand: Errand) -> Self {
         let (nonce, number) = node.engine().push(place, stamp).map_or((0, 0), |push| (push.nonce, push.dialect));
-        Self { node, place, stamp, errand, nonce, dialect: dialect::numbered(number), is_done: false }
+        Self { node, sender, place, stamp, errand, nonce, dialect: dialect::numbered(number), is_done: false }
     }
 
     /// Whether this asks the webhook if it is meant, with a GET whose `validationToken` it has to repeat. Else it is a POST
@@ -151,7 +152,7 @@ impl<'n, 's> Delivery<'n, 's> {
     fn finish(&mut self, outcome: Outcome) {
         if !core::mem::replace(&mut self.is_done, true) {
             let now = self.node.now();
-            self.node.engine().handle_delivery(now, self.place, self.stamp, self.errand, outcome);
+            self.node.engine().handle_delivery(now, self.sender, self.place, self.stamp, self.errand, outcome);
         }
     }
 

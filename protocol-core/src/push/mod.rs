@@ -23,7 +23,7 @@ mod url;
 pub use delivery::{Delivery, DeliveryId, Outcome, Secret};
 pub use rules::{Ranges, Rules};
 pub use table::{Challenge, PushCounts, PushStorage, Webhooks};
-pub(crate) use table::{Proof, Push, Table};
+pub(crate) use table::{Proof, Push, Sender, Table};
 pub use url::Url;
 
 /// The scheme of a configuration whose credentials are never sent: they are the key that its notifications are signed with.

@@ -4,6 +4,7 @@ use core::task::Waker;
 
 use super::Rules;
 use crate::{
+    door::Owner,
     engine::{Cursor, Follower, TaskKey},
     log::{BlockIndex, Stamp},
     time::Millis,
@@ -33,7 +34,7 @@ pub enum Challenge {
 /// flash.
 pub struct PushStorage<const CONFIGS: usize, const SENDERS: usize> {
     places: [Push; CONFIGS],
-    senders: [Option<Waker>; SENDERS],
+    senders: [Sender; SENDERS],
 }
 
 impl<const CONFIGS: usize, const SENDERS: usize> PushStorage<CONFIGS, SENDERS> {
@@ -42,7 +43,7 @@ impl<const CONFIGS: usize, const SENDERS: usize> PushStorage<CONFIGS, SENDERS> {
 
     /// Empty memory.
     pub const fn new() -> Self {
-        Self { places: [const { Push::FREE }; CONFIGS], senders: [const { None }; SENDERS] }
+        Self { places: [const { Push::FREE }; CONFIGS], senders: [const { Sender::IDLE }; SENDERS] }
     }
 }
 
@@ -139,10 +140,22 @@ impl Push {
     }
 }
 
+/// Somebody who sends.
+pub(crate) struct Sender {
+    /// To be told when there is something to send.
+    pub(crate) waker: Option<Waker>,
+    /// On whose behalf it calls a webhook now.
+    pub(crate) works_for: Option<Owner>,
+}
+
+impl Sender {
+    const IDLE: Self = Self { waker: None, works_for: None };
+}
+
 /// All configurations. The engine has one, without places where there are no notifications.
 pub(crate) struct Table<'s> {
     pub(crate) places: &'s mut [Push],
-    pub(crate) senders: &'s mut [Option<Waker>],
+    pub(crate) senders: &'s mut [Sender],
     pub(crate) webhooks: Webhooks<'s>,
     pub(crate) counts: PushCounts,
     /// When a sender wants to look again.
@@ -195,7 +208,7 @@ impl<'s> Table<'s> {
     pub(crate) fn wake(&mut self) {
         let mut senders = self.senders.iter_mut();
         let first = senders.next();
-        let other = senders.find(|sender| sender.is_some());
-        first.into_iter().chain(other).filter_map(Option::take).for_each(Waker::wake);
+        let other = senders.find(|sender| sender.waker.is_some());
+        first.into_iter().chain(other).filter_map(|sender| sender.waker.take()).for_each(Waker::wake);
     }
 }

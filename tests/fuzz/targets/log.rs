@@ -13,7 +13,7 @@ use protocol_core::{
 
 const CHAINS: usize = 4;
 const BLOCKS: usize = 48;
-const TAGS: u8 = 16;
+const TAGS: u8 = 21;
 const MOST: usize = 200;
 
 /// Bytes of a block, of a record before its items, and of an item before its content: what the log promises.

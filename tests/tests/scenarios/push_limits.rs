@@ -107,6 +107,22 @@ fn who_is_no_longer_known_notifies_nobody() {
 }
 
 #[test]
+fn who_has_many_slow_webhooks_delays_its_own() {
+    let mut world = World::pushing::<_, 16, 1024, 16, 8>(Script, Challenge::Never, Some(Allowance::UNLIMITED));
+    let hooks = Webhooks::start(&mut world, 2, |sent| {
+        if sent.url.contains("ben") { Answer::After(20_000, Outcome::Failed { retry_after: None }) } else { TAKEN }
+    });
+    for n in 0..5 {
+        world.ask_with(BEN, &send_to("says 3; done", &format!("https://ben{n}.example/")));
+    }
+    world.advance(10_000);
+    // Both senders call webhooks of ben's; as soon as one comes back, anna is told everything.
+    world.ask_with(ANNA, &send_to("says 3; done", HOOK));
+    world.advance(10_100);
+    assert_eq!(hooks.sent().iter().filter(|sent| sent.url == HOOK).count(), 5);
+}
+
+#[test]
 fn finished_tasks_that_somebody_is_still_to_be_told_of_go_last_and_are_counted() {
     let mut world = World::pushing::<_, 3, 512, 4, 2>(Script, Challenge::Never, None);
     let hooks = Webhooks::start(&mut world, 2, |_| FAILED);
