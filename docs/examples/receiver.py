@@ -16,6 +16,7 @@ import http.server
 import json
 import sys
 import time
+import traceback
 import urllib.parse
 import urllib.request
 
@@ -24,7 +25,7 @@ import jwt
 WINDOW_SECONDS = 300  # what is older is refused, whatever it says
 LEEWAY_SECONDS = 30  # clocks differ
 REFETCH_SECONDS = 60  # keys are not fetched more often, whoever sends tokens with names of keys that do not exist
-REMEMBERED = 10_000  # events; what was forgotten again is refused by its age
+REMEMBERED = 10_000  # events at least; none is forgotten before its age refuses it
 BODY_BYTES = 1024 * 1024
 
 
@@ -58,10 +59,10 @@ class DeviceKeys:
 class Receiver:
     """Checks notifications. `process` gets the task's id and the event, each event once."""
 
-    def __init__(self, keys, url, process, token=None, secret=None):
+    def __init__(self, keys, url, process, token=None, secret=None, clock=time.time):
         self.keys, self.url, self.process = keys, url, process
-        self.token, self.secret = token, secret
-        self.done = collections.OrderedDict()
+        self.token, self.secret, self.clock = token, secret, clock
+        self.done = collections.OrderedDict()  # events, and until when somebody could show them again
 
     def receive(self, headers, body):
         """Lets a notification through, or raises Refused. Says whether it is a new one."""
@@ -71,14 +72,15 @@ class Receiver:
                 raise Refused("the token is not the configured one")
         claims = self.check(headers.get("X-A2A-Notification-Signature", ""), body)
         # The device sends an event again until it hears that it arrived. That is no attack, but it is not processed twice.
-        if claims["jti"] in self.done:
-            return False
-        self.process(claims["taskId"], json.loads(body))
-        # Not before: if processing fails, the next attempt is welcome.
-        self.done[claims["jti"]] = True
-        if len(self.done) > REMEMBERED:
+        is_new = claims["jti"] not in self.done
+        if is_new:
+            self.process(claims["taskId"], json.loads(body))
+        # Not before: if processing fails, the next attempt is welcome. And again each time: every attempt is signed anew.
+        self.done[claims["jti"]] = self.clock() + WINDOW_SECONDS + 2 * LEEWAY_SECONDS
+        self.done.move_to_end(claims["jti"])
+        while len(self.done) > REMEMBERED and next(iter(self.done.values())) < self.clock():
             self.done.popitem(last=False)
-        return True
+        return is_new
 
     def check(self, signature, body):
         try:
@@ -93,7 +95,7 @@ class Receiver:
             )
         except jwt.PyJWTError as error:
             raise Refused(f"the signature is not good: {error}") from error
-        if time.time() - claims["iat"] > WINDOW_SECONDS + LEEWAY_SECONDS:
+        if self.clock() - claims["iat"] > WINDOW_SECONDS + LEEWAY_SECONDS:
             raise Refused("it is too old")
         if not hmac.compare_digest(str(claims["request_body_sha256"]), hashlib.sha256(body).hexdigest()):
             raise Refused("the body is not the one that was signed")
@@ -120,6 +122,10 @@ class Hook(http.server.BaseHTTPRequestHandler):
         except Refused as refused:
             self.log_message("refused: %s", refused)
             return self.answer(401, str(refused))
+        except Exception:
+            # It was good, and nothing came of it: the device sends it again.
+            self.log_message("not processed: %s", traceback.format_exc())
+            return self.answer(500, "it could not be processed")
         return self.answer(200, "ok" if is_new else "seen before")
 
     def answer(self, status, text):

@@ -285,6 +285,32 @@ def keys_are_fetched_again_for_a_new_one_but_not_at_anybodys_wish():
         signer.end()
 
 
+def nothing_is_forgotten_that_could_be_shown_again():
+    signer = Signer()
+    try:
+        now, many = [time.time()], receiver.REMEMBERED + 2
+        one = receiver.Receiver(receiver.DeviceKeys(signer.url), HOOK, lambda *_: None, clock=lambda: now[0])
+        headers = {"X-A2A-Notification-Signature": signer.sign(jti="e-0")}
+        assert one.receive(headers, BODY)
+        # As if there had been many others at the same time.
+        one.done.update({f"other-{number}": now[0] + 1000 for number in range(many)})
+        assert one.receive({"X-A2A-Notification-Signature": signer.sign(jti="e-1")}, BODY)
+        assert not one.receive(headers, BODY), "it was shown again, and processed again"
+        # What nobody can show any more makes room.
+        now[0] += 1001
+        one.check = lambda *_: {"jti": "e-2", "taskId": "task-1"}
+        assert one.receive({}, BODY) and len(one.done) == receiver.REMEMBERED and "e-2" in one.done
+    finally:
+        signer.end()
+
+
+@with_hook()
+def what_cannot_be_processed_is_answered_and_may_come_again(signer, hook):
+    for _ in range(2):
+        expect(hook.post(signer.sign(body=b"no json"), body=b"no json"), 500)
+    expect(hook.post(signer.sign(jti="e-2")), 200, "ok")
+
+
 def processing_that_fails_is_tried_again():
     signer = Signer()
     try:
@@ -392,6 +418,8 @@ def main():
         a_challenge_is_answered,
         keys_are_fetched_again_for_a_new_one_but_not_at_anybodys_wish,
         processing_that_fails_is_tried_again,
+        nothing_is_forgotten_that_could_be_shown_again,
+        what_cannot_be_processed_is_answered_and_may_come_again,
         what_host_sim_sends_is_let_through,
         a_key_of_host_sim_is_changed_by_a_signal_and_kept_in_a_file,
     ]
