@@ -4,7 +4,7 @@ use core::{
     net::{IpAddr, SocketAddr},
     time::Duration,
 };
-use std::io;
+use std::{io, net::UdpSocket};
 
 use embedded_io_async::{ErrorKind, ErrorType, Read, Write};
 use firmware::outbound::{ADDRESSES, Ending, Network, Unreachable};
@@ -59,9 +59,14 @@ impl Network for Outside {
 
     fn is_own(&self, address: IpAddr, port: u16) -> bool {
         let own = self.own.ip();
-        // One that listens everywhere is found at every address that is local; loopback stands for them.
-        port == self.own.port() && (address == own || own.is_unspecified() && address.is_loopback())
+        // One that listens everywhere is found at every address of this machine.
+        port == self.own.port() && (address == own || own.is_unspecified() && is_here(address))
     }
+}
+
+/// Is it an address of this machine? Nobody can be at any other; nothing is sent to find out.
+fn is_here(address: IpAddr) -> bool {
+    UdpSocket::bind((address, 0)).is_ok()
 }
 
 /// A connection.

@@ -1,12 +1,13 @@
 """Not to just anyone: URLs that lead where the owner has not allowed, however they are written, and names that lead there
 today, or only every other time."""
 
+import re
 import time
 
-from device import Rules
+from device import Rules, Sim
 from dialects import Refusal, Webhook
 from telling import assert_complete, told
-from world import LINK_LOCAL, METADATA, PRIVATE, PUBLIC, Elsewhere
+from world import LINK_LOCAL, METADATA, PRIVATE, PUBLIC, Elsewhere, wait_until
 
 LONG = "alert when temperature above 1000"
 # Under rules that allow plain HTTP and nothing else. Never one of them is called.
@@ -228,9 +229,25 @@ def the_device_itself_is_nobody_to_call(world):
     assert now["givenUp"] > before["givenUp"] or now["failed"] > before["failed"], (before, now)
 
 
+def one_that_listens_everywhere_calls_itself_nowhere(world):
+    """Not at any address of its machine, where all of them are allowed."""
+    if world.is_board:
+        raise Elsewhere("it has one address")
+    device = Sim(Rules(["http", "private", "link-local", "loopback"]), None, bind="0.0.0.0")
+    try:
+        caller = device.v1_0()
+        for address in ["127.0.0.1", "127.1.2.3", PRIVATE, LINK_LOCAL, PUBLIC[0]]:
+            caller.send("read temperature", Webhook(f"http://{address}:{device.target.port}/"), wait=True)
+            refused = re.compile(rf"webhook {re.escape(address)}: .*: leads to the device itself")
+            wait_until(lambda: refused.search(device.log()), f"{address} is refused", seconds=5)
+    finally:
+        device.close()
+
+
 CASES = [
     urls_that_lead_inside, odd_spellings, plain_http_only_where_it_is_allowed, ranges_are_allowed_one_by_one,
     only_hosts_that_the_owner_names, a_public_address_is_called, names_that_lead_inside, names_that_change_their_mind,
     names_with_two_addresses, a_name_server_that_does_not_answer,
     answers_that_are_none, the_device_itself_is_nobody_to_call,
+    one_that_listens_everywhere_calls_itself_nowhere,
 ]

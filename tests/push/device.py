@@ -64,13 +64,13 @@ class Device:
 class Sim(Device):
     """A host-sim of our own."""
 
-    def __init__(self, rules, trust):
+    def __init__(self, rules, trust, bind="127.0.0.1"):
         binary = os.path.join(os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target")), "release", "host-sim")
         assert os.path.exists(binary), f"no {binary}: cargo build --release -p host-sim"
         self.folder = tempfile.TemporaryDirectory(prefix="mote-push-")
         self.tokens, self.log_path = (os.path.join(self.folder.name, name) for name in ["tokens", "log"])
         self.grant(other=True)
-        words = ["--port", "0", "--agent", "sensor", "--token-file", self.tokens]
+        words = ["--bind", bind, "--port", "0", "--agent", "sensor", "--token-file", self.tokens]
         if rules.allow == ("off",):
             words += ["--no-push"]
         elif rules.allow:
@@ -89,10 +89,10 @@ class Sim(Device):
 
     def _url(self):
         deadline = time.monotonic() + 20
-        while not (found := re.search(r"http://127\.0\.0\.1:\d+", self.log())):
+        while not (found := re.search(r"http://(?:127\.0\.0\.1|0\.0\.0\.0)(:\d+)", self.log())):
             assert self.process.poll() is None and time.monotonic() < deadline, f"host-sim does not start: {self.log()}"
             time.sleep(0.05)
-        return found[0]
+        return f"http://127.0.0.1{found[1]}"
 
     def log(self):
         with open(self.log_path, encoding="utf-8", errors="replace") as log:

@@ -198,6 +198,39 @@ fn certificates_for_something_else_or_with_more_than_we_understand_are_refused()
 }
 
 #[test]
+fn what_a_certificate_says_twice_or_in_a_wrong_way_counts_for_nothing() {
+    const BASIC_CONSTRAINTS: &[u64] = &[2, 5, 29, 19];
+    let root = Party::root("root", P256);
+    let with = |is_ca: IsCa, id: &[u64], content: &[u8]| {
+        but(authority("middle"), |params| {
+            params.is_ca = is_ca;
+            params.custom_extensions = vec![CustomExtension::from_oid_content(id, content.to_vec())];
+        })
+    };
+    let whole: &[u8] = &[0x30, 3, 1, 1, 0xff];
+    let middle = root.issue(with(IsCa::NoCa, BASIC_CONSTRAINTS, whole), P256);
+    assert_eq!(call(&[&middle.serve(&["hook.example"]), &middle], &root).unwrap(), "hello");
+    for (is_ca, content) in [
+        // It is none, and it is one.
+        (IsCa::ExplicitNoCa, whole),
+        // True, but not as it is written; with less than nobody below it, and with nobody, written in too many bytes.
+        (IsCa::NoCa, &[0x30, 3, 1, 1, 1]),
+        (IsCa::NoCa, &[0x30, 6, 1, 1, 0xff, 2, 1, 0xff]),
+        (IsCa::NoCa, &[0x30, 7, 1, 1, 0xff, 2, 2, 0, 0]),
+        (IsCa::NoCa, &[0x30, 5, 1, 1, 0xff, 2, 0]),
+    ] {
+        let middle = root.issue(with(is_ca, BASIC_CONSTRAINTS, content), P256);
+        assert_eq!(refusal(&[&middle.serve(&["hook.example"]), &middle], &root), Untrusted::Issuer, "{content:?}");
+    }
+    // A name that somebody has put behind those that were checked.
+    let name = [&[0x30, 14, 0x82, 12][..], b"hook.example"].concat();
+    let twice = but(server(&["other.example"]), |params| {
+        params.custom_extensions = vec![CustomExtension::from_oid_content(&[2, 5, 29, 17], name)];
+    });
+    assert_eq!(refusal(&[&root.issue(twice, P256)], &root), Untrusted::Malformed);
+}
+
+#[test]
 fn keys_that_we_do_not_know_are_told_apart_from_those_that_are_wrong() {
     let root = Party::root("root", P256);
     let edwards = root.issue(server(&["hook.example"]), &PKCS_ED25519);

@@ -72,6 +72,8 @@ impl<'d> Certificate<'d> {
         while let Some(element) = body.next() {
             if element.tag == EXTENSIONS {
                 rights.read(Der(element.value).sequence()?)?;
+                // Nothing comes behind them, not even more of them.
+                break;
             }
         }
         let is_whole = certificate.is_empty() && body.is_empty();
@@ -135,20 +137,33 @@ impl Default for Rights<'_> {
 
 impl<'d> Rights<'d> {
     fn read(&mut self, mut extensions: Der<'d>) -> Option<()> {
+        const ONCE: [&[u8]; 5] = [ALTERNATIVE_NAME, BASIC_CONSTRAINTS, KEY_USAGE, EXTENDED_KEY_USAGE, NAME_CONSTRAINTS];
+        let mut seen = [false; ONCE.len()];
         while !extensions.is_empty() {
             let mut extension = extensions.sequence()?;
             let object = extension.next_if(OBJECT)?;
+            // What is said twice is understood in two ways (RFC 5280 §4.2).
+            let place = ONCE.iter().zip(&mut seen).find(|(known, _)| **known == object);
+            if place.is_some_and(|(_, seen)| core::mem::replace(seen, true)) {
+                return None;
+            }
             let is_critical = extension.next_if(BOOLEAN).is_some_and(|critical| critical != [0]);
             let mut value = Der(extension.next_if(OCTET_STRING).filter(|_| extension.is_empty())?);
             match object {
                 ALTERNATIVE_NAME => self.names = value.sequence()?,
                 BASIC_CONSTRAINTS => {
                     let mut constraints = value.sequence()?;
-                    self.is_authority = constraints.next_if(BOOLEAN).is_some_and(|flag| flag != [0]);
+                    self.is_authority = match constraints.next_if(BOOLEAN) {
+                        Some([0xff]) => true,
+                        Some([0]) | None => false,
+                        Some(_) => return None,
+                    };
                     self.depth = match constraints.next_if(INTEGER) {
                         Some([depth @ 0..=0x7f]) => Some(*depth),
                         // More than anybody has.
-                        Some(_) | None => None,
+                        Some([0, 0x80..=0xff, ..] | [1..=0x7f, _, ..]) | None => None,
+                        // Less than nothing, or not the one way to write it.
+                        Some(_) => return None,
                     };
                 }
                 KEY_USAGE => {
