@@ -223,7 +223,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     });
 
     spawner.spawn(network::run_network(runner, guard).expect(ONCE));
-    spawner.spawn(network::watch_network(stack, &facts.network).expect(ONCE));
+    spawner.spawn(network::watch_network(stack, node, &facts.network).expect(ONCE));
     spawner.spawn(network::tell_time(stack, node, desk).expect(ONCE));
     if let Some(radio) = radio {
         spawner.spawn(network::stay_joined(radio, desk, &facts.network).expect(ONCE));

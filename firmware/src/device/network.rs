@@ -31,7 +31,11 @@ pub(super) async fn run_network(mut runner: Runner<'static, Porch<here::Nic>>, g
 
 /// Says where the device is to be found, and when it is not.
 #[embassy_executor::task]
-pub(super) async fn watch_network(stack: Stack<'static>, connection: &'static Connection) -> ! {
+pub(super) async fn watch_network(
+    stack: Stack<'static>,
+    node: &'static Node<'static>,
+    connection: &'static Connection,
+) -> ! {
     const PATIENCE: Duration = Duration::from_secs(10);
     loop {
         while with_timeout(PATIENCE, stack.wait_config_up()).await.is_err() {
@@ -51,6 +55,8 @@ pub(super) async fn watch_network(stack: Stack<'static>, connection: &'static Co
                 Instant::now().as_millis()
             );
         }
+        // What could not be told meanwhile is told now.
+        node.retry_deliveries();
         stack.wait_config_down().await;
         connection.address.set(None);
         defmt::warn!("the address is gone");

@@ -31,9 +31,11 @@ struct Desk {
     send: [u8; 1024],
     pieces: [u8; 512],
     /// A TLS record that comes: a certificate and those that it rests on, mostly.
-    received: [u8; 4608],
-    sent: [u8; 1024],
+    received: [u8; if HAS_TLS { 4608 } else { 0 }],
+    sent: [u8; if HAS_TLS { 1024 } else { 0 }],
 }
+
+const HAS_TLS: bool = cfg!(feature = "tls");
 
 impl Desk {
     const NEW: Self = Self { receive: [0; _], send: [0; _], pieces: [0; _], received: [0; _], sent: [0; _] };

@@ -11,7 +11,6 @@ import {
 } from '@a2a-js/sdk/client';
 import { A2AError } from '@a2a-js/sdk/errors';
 import { fetching, main } from './cases.mjs';
-import './push_cases.mjs';
 
 /** The SDK's default, or with what it sends a token with. */
 function factory(more = fetching) {
@@ -178,4 +177,7 @@ const card = (it) => ({
 // A script for a shut door builds on these, and has cases of its own.
 export { Sdk, card };
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await main(Sdk.connect);
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await import('./push_cases.mjs');
+  await main(Sdk.connect);
+}
