@@ -157,6 +157,9 @@ impl<'s, N: Network> Post<'_, 's, N> {
         let task = delivery.task_id().unwrap_or_default();
         let claims = Claims { iat: client.now, jti, task: &task, audience, body_digest: &body_digest };
         let seal = self.seal(delivery, proof, &claims);
+        if proof == Proof::Shared && seal.is_none() {
+            return Err(Failure::Refused("is to be signed, and this device was built without").into());
+        }
 
         let show = |secret, out: &mut dyn Sink| out.put(&delivery.secret(secret).unwrap_or_default());
         let token = |out: &mut dyn Sink| show(Secret::Token, out);
