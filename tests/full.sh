@@ -141,6 +141,7 @@ step format cargo fmt --all --check
 step lints cargo clippy --workspace --all-targets -- -D warnings
 step lints-log cargo clippy -p firmware --features log -- -D warnings
 step lints-unsigned cargo clippy -p firmware -p host-sim --no-default-features -- -D warnings
+step tests-unsigned cargo test --quiet -p firmware --lib --no-default-features
 step tests cargo test --workspace
 step docs env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 step fuzz tests/fuzz.sh 20

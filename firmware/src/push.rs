@@ -3,6 +3,9 @@
 //! What is due, in which order and when again is for [`Node`] to know; this is the way from there to a socket. A body is
 //! read from the log twice, once to know its length and its digest, and once to be sent: it is never in memory as a whole.
 
+#[cfg(test)]
+mod tests;
+
 use core::fmt::Write as _;
 
 use heapless::String;
