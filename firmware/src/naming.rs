@@ -92,17 +92,10 @@ mod tests {
     use std::{format, vec, vec::Vec};
 
     use super::*;
-    use crate::simulated::flash::{PAGE_BYTES, RamFlash};
-
-    const FLASH_BYTES: usize = 2 * PAGE_BYTES;
-
-    fn open(memory: &mut [u8]) -> Store<RamFlash<&mut [u8]>> {
-        Store::new(RamFlash::new(memory), 0..FLASH_BYTES as u32)
-    }
-
-    fn blank() -> Vec<u8> {
-        vec![0xff; FLASH_BYTES]
-    }
+    use crate::simulated::flash::{
+        RamFlash,
+        two_pages::{FLASH_BYTES, blank, open},
+    };
 
     fn recall(list: List, store: &Store<RamFlash<&mut [u8]>>) -> Vec<std::string::String> {
         list.recall(store, &mut [0; LIST_BYTES]).iter().map(|word| (*word).into()).collect()

@@ -237,20 +237,13 @@ const _: () = assert!(WORDS_MAX == 4 && WEBHOOK_BYTES == 160, "a sentence says s
 mod tests {
     extern crate std;
 
-    use std::{format, string::String, vec, vec::Vec};
+    use std::{format, string::String, vec::Vec};
 
     use super::*;
-    use crate::simulated::flash::{PAGE_BYTES, RamFlash};
-
-    const FLASH_BYTES: usize = 2 * PAGE_BYTES;
-
-    fn open(memory: &mut [u8]) -> Store<RamFlash<&mut [u8]>> {
-        Store::new(RamFlash::new(memory), 0..FLASH_BYTES as u32)
-    }
-
-    fn blank() -> Vec<u8> {
-        vec![0xff; FLASH_BYTES]
-    }
+    use crate::simulated::flash::{
+        RamFlash,
+        two_pages::{FLASH_BYTES, blank, open},
+    };
 
     fn shown<F: NorFlash>(store: &Store<F>) -> String {
         Allowed::obey(store, Hooks::Show).expect("it can be shown").as_str().into()

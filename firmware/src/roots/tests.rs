@@ -5,17 +5,10 @@ use std::{format, string::String, vec, vec::Vec};
 use base64ct::{Base64, Encoding as _};
 
 use super::*;
-use crate::simulated::flash::{PAGE_BYTES, RamFlash};
-
-const FLASH_BYTES: usize = 2 * PAGE_BYTES;
-
-fn open(memory: &mut [u8]) -> Store<RamFlash<&mut [u8]>> {
-    Store::new(RamFlash::new(memory), 0..FLASH_BYTES as u32)
-}
-
-fn blank() -> Vec<u8> {
-    vec![0xff; FLASH_BYTES]
-}
+use crate::simulated::flash::{
+    RamFlash,
+    two_pages::{FLASH_BYTES, blank, open},
+};
 
 /// What looks like a certificate from outside.
 fn der(seed: u8, length: usize) -> Vec<u8> {

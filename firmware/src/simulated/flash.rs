@@ -92,3 +92,26 @@ impl<M: AsMut<[u8]> + AsRef<[u8]>> NorFlash for RamFlash<M> {
 }
 
 impl<M: AsMut<[u8]> + AsRef<[u8]>> MultiwriteNorFlash for RamFlash<M> {}
+
+/// As much as the smallest store takes, for the tests of what is kept there.
+#[cfg(test)]
+pub(crate) mod two_pages {
+    extern crate std;
+
+    use std::{vec, vec::Vec};
+
+    use super::{PAGE_BYTES, RamFlash};
+    use crate::store::Store;
+
+    pub(crate) const FLASH_BYTES: usize = 2 * PAGE_BYTES;
+
+    /// Memory that nothing was ever written to.
+    pub(crate) fn blank() -> Vec<u8> {
+        vec![0xff; FLASH_BYTES]
+    }
+
+    /// A store in it, as after a start.
+    pub(crate) fn open(memory: &mut [u8]) -> Store<RamFlash<&mut [u8]>> {
+        Store::new(RamFlash::new(memory), 0..FLASH_BYTES as u32)
+    }
+}
