@@ -33,6 +33,10 @@ const RP2040: &[&str] = &["--nmagic", "-Tlink.x", "-Tlink-rp.x", "-Tdefmt.x"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    // What can be told of a build without looking around.
+    for name in ["TARGET", "PROFILE"] {
+        println!("cargo::rustc-env=MOTE_{name}={}", env::var(name).unwrap_or_default());
+    }
     let chosen: Vec<&Board> = BOARDS.iter().filter(|board| is_chosen(board.feature)).collect();
     let [board] = chosen[..] else {
         if !chosen.is_empty() {

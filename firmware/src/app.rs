@@ -3,12 +3,14 @@
 use core::fmt::Write as _;
 
 use protocol_core::{
-    FaultKind, Inbound, Node, Reply,
+    FaultKind, Inbound, Level, Node, Note, Reply,
     door::{Address, Caller, Credential, Turned},
 };
 
 use crate::{
-    http::{BaseUrl, Broken, Call, CardVersion, Head, Kind, Refusal, Service, Source},
+    http::{BaseUrl, Broken, Call, CardVersion, Head, Kind, Refusal, Service, Source, Traffic},
+    metrics::Metrics,
+    recent::Recent,
     signing::{JwkSet, Signer},
     status::{Facts, Status},
 };
@@ -60,8 +62,9 @@ impl<'s> Service for App<'_, 's> {
     }
 
     fn call<'a>(&'a self, call: Call<'_>) -> (Head, Answer<'a, 's>) {
-        let Call { caller, host, version, extensions, last_event_id, body } = call;
-        let reply = self.node.call(&Inbound { caller, host, version, extensions, last_event_id, body });
+        let Call { caller, host, version, extensions, last_event_id, traceparent, body } = call;
+        let inbound = Inbound { caller, host, version, extensions, last_event_id, traceparent, body };
+        let reply = self.node.call(&inbound);
         let kind = if reply.is_stream() { Kind::EventStream } else { Kind::Json };
         (Head { status: reply.status(), kind, retry_after_secs: reply.retry_after() }, Answer::Reply(reply))
     }
@@ -95,6 +98,23 @@ impl<'s> Service for App<'_, 's> {
         Answer::Status(Status::new(self.node, self.facts))
     }
 
+    fn log(&self, caller: Caller, after: u64) -> Answer<'_, 's> {
+        Answer::Recent(Recent::new(self.node, caller, after))
+    }
+
+    fn metrics(&self) -> Answer<'_, 's> {
+        Answer::Metrics(Metrics::new(self.node, self.facts))
+    }
+
+    fn traffic(&self) -> &Traffic {
+        &self.facts.edge.traffic
+    }
+
+    fn turned_away(&self) {
+        self.traffic().turned_away();
+        self.node.note(Note::new(Level::Warn, "a client was turned away: too many connections"));
+    }
+
     fn card_version(&self) -> CardVersion<'_> {
         let [same, other] = &self.etags;
         if self.node.door().is_open() == self.was_open {
@@ -112,6 +132,10 @@ pub enum Answer<'a, 's> {
     Reply(Reply<'a, 's>),
     /// How the device is.
     Status(Status<'a>),
+    /// What happened lately.
+    Recent(Recent<'a, 's>),
+    /// What was counted.
+    Metrics(Metrics<'a, 's>),
     /// The public keys of who signs.
     Keys(JwkSet),
 }
@@ -121,6 +145,8 @@ impl Source for Answer<'_, '_> {
         match self {
             Self::Reply(reply) => reply.fill(out).await.map_err(|protocol_core::Broken| Broken),
             Self::Status(status) => Ok(status.fill(out)),
+            Self::Recent(recent) => Ok(recent.fill(out)),
+            Self::Metrics(metrics) => Ok(metrics.fill(out)),
             Self::Keys(keys) => Ok(keys.fill(out)),
         }
     }
@@ -139,7 +165,13 @@ mod tests {
     };
 
     use super::*;
-    use crate::{agents::sensor, reset::Reason, simulated::SplitMix, status::Connection};
+    use crate::{
+        agents::sensor,
+        http::Limits,
+        reset::Reason,
+        simulated::SplitMix,
+        status::{Connection, Edge},
+    };
 
     const TOKEN: &str = "annas-first-token";
 
@@ -160,7 +192,13 @@ mod tests {
         door.know(Principal::new("anna", Classes::ALL, TOKEN).unwrap()).unwrap();
         let node = Node::new(Engine::new(&mut storage, &mut chance), door, &Boot, identity);
         node.handle_wall_time(UnixMillis(1_767_225_600_000));
-        let facts = Facts { board: "none", past: Reason::PowerOn.into(), stack: None, network: Connection::default() };
+        let facts = Facts {
+            board: "none",
+            past: Reason::PowerOn.into(),
+            stack: None,
+            network: Connection::default(),
+            edge: Edge::new(&Limits::DEVICE, 6, 1),
+        };
         test(&App::new(&node, &facts, None));
     }
 
@@ -218,6 +256,7 @@ mod tests {
                 version: None,
                 extensions: None,
                 last_event_id: None,
+                traceparent: None,
                 body: br#"{"jsonrpc":"2.0","id":7,"method":"tasks/send","params":{}}"#,
             };
             let (head, answer) = app.call(call);

@@ -19,6 +19,8 @@ pub enum Command<'l> {
     Help,
     /// How the device is.
     Status,
+    /// What happened lately.
+    Log,
     /// Which network to join.
     Wifi(Network),
     /// No network to join after the next start.
@@ -174,6 +176,7 @@ impl core::error::Error for Complaint {}
 /// What `help` says.
 pub const HELP: &str = "\
 status                 how the device is\r\n\
+log                    what happened lately\r\n\
 wifi SSID [PASSWORD]   the network to join; quotes around what has spaces: wifi \"my net\" secret123\r\n\
 forget wifi            no network from the next restart on\r\n\
 ntp ADDRESS[:PORT]     whom to ask for the time; ntp alone: the gateway\r\n\
@@ -252,6 +255,7 @@ pub fn parse(line: &str) -> Result<Command<'_>, Complaint> {
     match words.as_slice() {
         ["help" | "?"] => Ok(Command::Help),
         ["status"] => Ok(Command::Status),
+        ["log"] => Ok(Command::Log),
         ["wifi", ssid] => Network::new(ssid, "").map(Command::Wifi).map_err(Complaint::Network),
         ["wifi", ssid, password] => Network::new(ssid, password).map(Command::Wifi).map_err(Complaint::Network),
         ["forget", "wifi"] => Ok(Command::ForgetWifi),
@@ -356,6 +360,7 @@ mod tests {
         for (line, meaning) in [
             ("help", Ok(Command::Help)),
             ("status", Ok(Command::Status)),
+            ("log", Ok(Command::Log)),
             ("wifi home secret123", Ok(network("home", "secret123"))),
             ("wifi  home   secret123", Ok(network("home", "secret123"))),
             ("wifi \"my net\" \"two words\"", Ok(network("my net", "two words"))),
@@ -448,6 +453,7 @@ mod tests {
     fn help_names_every_command() {
         for word in [
             "status",
+            "log",
             "wifi",
             "forget wifi",
             "ntp",

@@ -17,7 +17,7 @@ use embassy_sync::signal::Signal;
 use embassy_time::{Duration, Instant, Timer, with_timeout};
 use picoserve::time::EmbassyTimer;
 use protocol_core::{
-    Engine, Identity, Node, Served, Storage,
+    Engine, Identity, JournalStorage, Level, Node, Served, Storage,
     door::{Address, Door, DoorStorage},
     time::{Clock, Entropy, Millis},
 };
@@ -28,12 +28,12 @@ use crate::{
     agents::sensor::{self, SensorNode},
     app::App,
     board::here,
-    http::{self, Bodies, Buffers, Crowd, LEAST_TRANSMIT_BYTES, Limits, Names, Site},
+    http::{self, Bodies, Buffers, Crowd, LEAST_TRANSMIT_BYTES, Limits, Names, Service, Site},
     keyring::{First, Keyring, PRINCIPALS},
     naming::{LIST_BYTES, List, Words},
     reset::Reason,
     signing::{Made, Recalled, Signer},
-    status::{Connection, Facts},
+    status::{Connection, Edge, Facts},
     store::Store,
     wifi::NetworkChange,
 };
@@ -88,6 +88,8 @@ const BODIES: usize = 1;
 const SERVICES: usize = 3;
 /// The sockets that are there to say that all others are taken: while one says so the other one listens.
 const DOORS: usize = 2;
+/// Lines that are kept of what happened lately.
+const LINES_KEPT: usize = 32;
 /// Addresses of strangers that are counted each by itself.
 const ADDRESSES: usize = 16;
 
@@ -133,6 +135,7 @@ static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
 static LINES: ConstStaticCell<[Line; CONNECTIONS]> = ConstStaticCell::new([Line::NEW; CONNECTIONS]);
 static ENTRANCES: ConstStaticCell<[Entrance; DOORS]> = ConstStaticCell::new([Entrance::NEW; DOORS]);
 static KNOWN: ConstStaticCell<DoorStorage<PRINCIPALS, ADDRESSES>> = ConstStaticCell::new(DoorStorage::new());
+static JOURNAL: ConstStaticCell<JournalStorage<LINES_KEPT>> = ConstStaticCell::new(JournalStorage::new());
 static PLACES: ConstStaticCell<[Cell<Option<Address>>; CONNECTIONS]> =
     ConstStaticCell::new([const { Cell::new(None) }; CONNECTIONS]);
 static LISTS: ConstStaticCell<[[u8; LIST_BYTES]; 2]> = ConstStaticCell::new([[0; LIST_BYTES]; 2]);
@@ -165,6 +168,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         past: memo::past(reason),
         stack: here::STACK,
         network: Connection::default(),
+        edge: Edge::new(&LIMITS, CONNECTIONS, self::BODIES),
     });
     greet(facts);
 
@@ -204,9 +208,11 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     let identity = Identity { profile: sensor::PROFILE, url: None, served: Served::ALL };
     let node = NODE.init_with(|| {
         let mut engine = Engine::new(MEMORY.take(), entropy);
+        engine.set_journal(JOURNAL.take(), Level::Info, |_| {});
         post::prepare(&mut engine, &reach);
         Node::new(engine, door, UPTIME.take(), identity)
     });
+    node.note(facts.past.note());
     let agent = AGENT.init_with(|| SensorNode::new(desk));
     let shelf = SHELF.init(ROOMS.take().each_mut().map(|room| RefCell::new(&mut room[..])));
     let bodies = BODIES.init_with(|| Bodies::new(shelf));
@@ -251,7 +257,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     }
     for (place, door) in ENTRANCES.take().iter_mut().enumerate() {
         let socket = TcpSocket::new(stack, &mut door.receive, &mut door.send);
-        spawner.spawn(turn_away(CONNECTIONS + place, socket, guard).expect(ONCE));
+        spawner.spawn(turn_away(CONNECTIONS + place, socket, site, guard).expect(ONCE));
     }
 }
 
@@ -333,11 +339,12 @@ async fn serve(
 }
 
 #[embassy_executor::task(pool_size = DOORS)]
-async fn turn_away(place: usize, mut socket: TcpSocket<'static>, guard: &'static Guard) -> ! {
+async fn turn_away(place: usize, mut socket: TcpSocket<'static>, site: &'static Place, guard: &'static Guard) -> ! {
     loop {
         accept(&mut socket).await;
         let turn = guard.line(place);
         defmt::warn!("all {=usize} connections are in use: a client is asked to come back", CONNECTIONS);
+        site.service.turned_away();
         http::turn_away(Wire { socket: &mut socket, turn: &turn }, &EmbassyTimer, &LIMITS).await;
         hang_up(&mut socket).await;
     }

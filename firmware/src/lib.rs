@@ -24,6 +24,8 @@
 //! | [`reset`] | why did the device start |
 //! | [`watchdog`] | who has to come round, and by when |
 //! | [`status`] | how is the device |
+//! | [`recent`] | what happened lately |
+//! | [`metrics`] | what was counted |
 //! | [`milli`] | how are readings counted without floats |
 //! | [`simulated`] | what is measured where there is no sensor |
 #![no_std]
@@ -40,12 +42,15 @@ mod device;
 mod entropy;
 pub mod http;
 pub mod keyring;
+pub mod metrics;
 pub mod milli;
 pub mod naming;
 pub mod outbound;
 pub mod pem;
+mod pieces;
 pub mod push;
 pub mod reach;
+pub mod recent;
 pub mod reset;
 pub mod roots;
 pub mod signing;

@@ -177,8 +177,18 @@ impl<'s, N: Network> Post<'_, 's, N> {
                 signature(out);
             }
         };
-        let mut fields = heapless::Vec::<Field<'_>, 3>::new();
-        // cannot fail: there are three, and room for three.
+        // Each attempt is a span of its own.
+        let parent = delivery.trace().map(|trace| {
+            let mut span = [0; 8];
+            self.node.fill_random(&mut span);
+            trace.parent(span)
+        });
+        let traceparent = |out: &mut dyn Sink| out.put(parent.as_deref().unwrap_or_default());
+        let mut fields = heapless::Vec::<Field<'_>, 4>::new();
+        // cannot fail: there are four, and room for four.
+        if parent.is_some() {
+            let _ = fields.push(Field { name: "traceparent", value: &traceparent });
+        }
         if delivery.secret(Secret::Token).is_some() {
             let _ = fields.push(Field { name: "X-A2A-Notification-Token", value: &token });
         }

@@ -5,6 +5,8 @@
 
 use core::fmt::{self, Write as _};
 
+use protocol_core::{Level, Note};
+
 /// Why a device started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -86,6 +88,15 @@ impl Past {
     #[must_use]
     pub fn of(chip: Reason, memo: &mut Memo) -> Self {
         memo.take().unwrap_or_else(|| chip.into())
+    }
+}
+
+impl Past {
+    /// What the log says of it.
+    #[must_use]
+    pub const fn note(&self) -> Note {
+        let level = if self.reason.is_trouble() { Level::Warn } else { Level::Info };
+        Note::because(level, "started", self.reason.as_str())
     }
 }
 

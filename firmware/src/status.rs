@@ -1,18 +1,31 @@
 //! How the device is, as a JSON document that is made a member at a time: no buffer holds all of it.
 
-use core::{
-    cell::Cell,
-    fmt::{self, Write as _},
-    net::Ipv4Addr,
-};
+use core::{cell::Cell, fmt, net::Ipv4Addr};
 
 use protocol_core::{
-    Limits, Node,
+    Node, Usage,
     push::PushCounts,
     time::{Millis, UnixMillis},
 };
 
-use crate::reset::{DETAIL_MAX, Past};
+use crate::{
+    http::{Gauge, Limits, Traffic},
+    pieces::{self, Parts},
+    reset::Past,
+};
+
+/// What is running.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// What it was built for, and how.
+pub(crate) const TARGET: &str = env!("MOTE_TARGET");
+const PROFILE: &str = env!("MOTE_PROFILE");
+/// What was built in, as JSON has a list.
+const FEATURES: &str = match (cfg!(feature = "signing"), cfg!(feature = "tls")) {
+    (true, true) => "\"signing\",\"tls\"",
+    (true, false) => "\"signing\"",
+    (false, true) => "\"tls\"",
+    (false, false) => "",
+};
 
 /// What does not change while the device runs, and how to measure what does.
 pub struct Facts {
@@ -24,6 +37,48 @@ pub struct Facts {
     pub stack: Option<fn() -> Stack>,
     /// How it is connected; whoever knows keeps it up to date.
     pub network: Connection,
+    /// What its clients meet first.
+    pub edge: Edge,
+}
+
+/// The HTTP edge: what it has room for, and what it counts.
+pub struct Edge {
+    /// Its limits.
+    pub limits: &'static Limits,
+    /// Connections that are served at the same time.
+    pub connections: usize,
+    /// Buffers for large bodies.
+    pub bodies: usize,
+    /// Its counters.
+    pub traffic: Traffic,
+}
+
+impl Edge {
+    /// One with that much room.
+    #[must_use]
+    pub fn new(limits: &'static Limits, connections: usize, bodies: usize) -> Self {
+        Self { limits, connections, bodies, traffic: Traffic::default() }
+    }
+}
+
+impl Facts {
+    /// How full the table of that number is, and what it is called among metrics.
+    pub(crate) fn usage(&self, node: &Node<'_>, number: usize) -> Option<(&'static str, Usage)> {
+        let limits = node.limits();
+        let of = |gauge: &Gauge, all| Usage { used: gauge.used(), most: gauge.most(), all: all as u32 };
+        let edge = &self.edge;
+        let push = |PushCounts { used, most, all, .. }| Usage { used, most, all };
+        Some(match number {
+            0 => ("tasks", limits.tasks),
+            1 => ("log_blocks", limits.blocks),
+            2 => ("workers", limits.workers),
+            3 => ("readers", limits.readers),
+            4 => ("push_configs", push(node.push_counts().unwrap_or_default())),
+            5 => ("connections", of(&edge.traffic.connections, edge.connections)),
+            6 => ("body_buffers", of(&edge.traffic.bodies, edge.bodies)),
+            _ => return None,
+        })
+    }
 }
 
 /// How the device is connected, as far as it knows: for somebody at the console who sees no log.
@@ -49,7 +104,8 @@ pub struct Status<'a> {
     facts: &'a Facts,
     now: Millis,
     time: Option<UnixMillis>,
-    limits: Limits,
+    /// How full the tables are, as [`Facts::usage`] numbers them.
+    tables: [Usage; TABLES.len()],
     push: Option<PushCounts>,
     is_open: bool,
     principals: usize,
@@ -71,7 +127,9 @@ impl<'a> Status<'a> {
             principals: door.principals().fold(0, |count, _| usize::saturating_add(count, 1)),
             now: node.now(),
             time: node.wall_time(),
-            limits: node.limits(),
+            tables: core::array::from_fn(|number| {
+                facts.usage(node, number).map(|(_, usage)| usage).unwrap_or_default()
+            }),
             push: node.push_counts(),
             stack: facts.stack.map(|measure| measure()),
             address: facts.network.address.get(),
@@ -83,60 +141,78 @@ impl<'a> Status<'a> {
 
     /// Fills `out` with the next bytes and says how many; 0 is the end.
     pub fn fill(&mut self, out: &mut [u8]) -> usize {
-        let bytes = out.len();
-        let mut room = out;
-        while !room.is_empty() && self.member < MEMBERS {
-            let mut text = heapless::String::<MEMBER_MAX>::new();
-            // cannot fail: no member is longer, and a test says so.
-            let _ = self.write(&mut text);
-            let rest = text.as_bytes().get(self.given..).unwrap_or_default();
-            let (now, later) = room.split_at_mut(rest.len().min(room.len()));
-            now.copy_from_slice(&rest[..now.len()]);
-            self.given = self.given.saturating_add(now.len());
-            room = later;
-            if self.given >= text.len() {
-                self.member = self.member.saturating_add(1);
-                self.given = 0;
-            }
-        }
-        bytes.saturating_sub(room.len())
+        let mut given = self.given;
+        let filled = pieces::fill(self, &mut given, out);
+        self.given = given;
+        filled
     }
+}
 
-    fn write(&self, text: &mut heapless::String<MEMBER_MAX>) -> fmt::Result {
-        let Self { facts, limits, .. } = self;
+impl Parts for Status<'_> {
+    fn write(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        let Self { facts, .. } = self;
         match self.member {
-            0 => writeln!(text, "{{\"board\":\"{}\",\n\"version\":\"{}\",", facts.board, env!("CARGO_PKG_VERSION")),
-            1 => {
+            0 => writeln!(out, "{{\"board\":\"{}\",\n\"version\":\"{VERSION}\",", facts.board),
+            1 => writeln!(
+                out,
+                "\"build\":{{\"target\":\"{TARGET}\",\"profile\":\"{PROFILE}\",\"features\":[{FEATURES}]}},"
+            ),
+            2 => {
                 let Past { reason, detail } = &facts.past;
-                writeln!(text, "\"reset\":{{\"reason\":\"{}\",\"detail\":\"{detail}\"}},", reason.as_str())
+                writeln!(out, "\"reset\":{{\"reason\":\"{}\",\"detail\":\"{detail}\"}},", reason.as_str())
             }
-            2 => writeln!(text, "\"uptimeMs\":{},", self.now.0),
-            3 => self.time.map_or(Ok(()), |time| writeln!(text, "\"time\":\"{time}\",")),
-            4 => self.stack.map_or(Ok(()), |Stack { deepest_bytes, all_bytes }| {
-                writeln!(text, "\"stackBytes\":{{\"deepest\":{deepest_bytes},\"all\":{all_bytes}}},")
+            3 => writeln!(out, "\"uptimeMs\":{},", self.now.0),
+            4 => self.time.map_or(Ok(()), |time| writeln!(out, "\"time\":\"{time}\",")),
+            5 => self.stack.map_or(Ok(()), |Stack { deepest_bytes, all_bytes }| {
+                writeln!(out, "\"stackBytes\":{{\"deepest\":{deepest_bytes},\"all\":{all_bytes}}},")
             }),
-            5 => self.address.map_or(Ok(()), |address| writeln!(text, "\"address\":\"{address}\",")),
-            6 => self.wifi.map_or(Ok(()), |wifi| writeln!(text, "\"wifi\":\"{wifi}\",")),
-            7 => writeln!(text, "\"door\":{{\"open\":{},\"principals\":{}}},", self.is_open, self.principals),
-            8 => writeln!(text, "\"tasks\":{{\"used\":{},\"all\":{}}},", limits.tasks_used, limits.tasks),
-            9 => writeln!(text, "\"logBlocks\":{{\"used\":{},\"all\":{}}},", limits.blocks_used, limits.blocks),
-            10 => writeln!(text, "\"readers\":{{\"used\":{},\"all\":{}}},", limits.readers_used, limits.readers),
-            11 => self.push.map_or(Ok(()), |push| write_push(text, &push)),
-            _ => writeln!(text, "\"workers\":{{\"all\":{}}}}}", limits.workers),
+            6 => self.address.map_or(Ok(()), |address| writeln!(out, "\"address\":\"{address}\",")),
+            7 => self.wifi.map_or(Ok(()), |wifi| writeln!(out, "\"wifi\":\"{wifi}\",")),
+            8 => writeln!(out, "\"door\":{{\"open\":{},\"principals\":{}}},", self.is_open, self.principals),
+            9 => write_limits(out, facts.edge.limits),
+            10 => self.push.map_or(Ok(()), |push| write_push(out, &push)),
+            member => {
+                let number = member.saturating_sub(FIRST_TABLE);
+                let Some((name, usage)) = TABLES.get(number).zip(self.tables.get(number)) else { return Ok(()) };
+                if name.is_empty() {
+                    return Ok(());
+                }
+                let Usage { used, most, all } = usage;
+                let end = if number.saturating_add(1) == TABLES.len() { "}" } else { "," };
+                writeln!(out, "\"{name}\":{{\"used\":{used},\"most\":{most},\"all\":{all}}}{end}")
+            }
         }
+    }
+
+    fn go_on(&mut self) {
+        self.member = self.member.saturating_add(1);
+    }
+
+    fn is_done(&self) -> bool {
+        self.member >= FIRST_TABLE.saturating_add(TABLES.len())
     }
 }
 
-fn write_push(text: &mut dyn fmt::Write, push: &PushCounts) -> fmt::Result {
-    let PushCounts { used, all, delivered, failed, given_up, lost } = push;
-    write!(text, "\"push\":{{\"used\":{used},\"all\":{all},\"delivered\":{delivered},")?;
-    writeln!(text, "\"failed\":{failed},\"givenUp\":{given_up},\"lost\":{lost}}},")
+/// What a client meets that asks for much. Times are those that it may have to wait.
+fn write_limits(out: &mut dyn fmt::Write, limits: &Limits) -> fmt::Result {
+    let Limits { head_bytes, body_bytes, requests, connections_per_address, allowance, .. } = limits;
+    write!(out, "\"limits\":{{\"headBytes\":{head_bytes},\"bodyBytes\":{body_bytes},")?;
+    write!(out, "\"idleMs\":{},\"blockingMs\":{},", limits.idle.as_millis(), allowance.blocking.0)?;
+    write!(out, "\"requestsPerConnection\":{requests},\"connectionsPerAddress\":{connections_per_address},")?;
+    writeln!(out, "\"tasksPerCaller\":{},\"answersPerCaller\":{}}},", allowance.tasks, allowance.readers)
 }
 
-const MEMBERS: usize = 13;
+fn write_push(out: &mut dyn fmt::Write, push: &PushCounts) -> fmt::Result {
+    let PushCounts { used, most, all, delivered, failed, given_up, lost } = push;
+    write!(out, "\"push\":{{\"used\":{used},\"most\":{most},\"all\":{all},\"delivered\":{delivered},")?;
+    writeln!(out, "\"failed\":{failed},\"givenUp\":{given_up},\"lost\":{lost}}},")
+}
 
-/// The longest member has the longest detail.
-const MEMBER_MAX: usize = DETAIL_MAX + 64;
+/// The member of the first table.
+const FIRST_TABLE: usize = 11;
+
+/// What the tables are called here, as [`Facts::usage`] numbers them. That of webhooks has more to say, and a line of its own.
+const TABLES: [&str; 7] = ["tasks", "logBlocks", "workers", "readers", "", "connections", "bodies"];
 
 #[cfg(test)]
 mod tests {
@@ -153,7 +229,7 @@ mod tests {
     use super::*;
     use crate::{
         agents::sensor,
-        reset::{Memo, Reason},
+        reset::{DETAIL_MAX, Memo, Reason},
         simulated::SplitMix,
     };
 
@@ -190,14 +266,6 @@ mod tests {
     }
 
     #[test]
-    fn no_count_is_too_large() {
-        let mut text = heapless::String::<MEMBER_MAX>::new();
-        let most = u32::MAX;
-        let push = PushCounts { used: most, all: most, delivered: most, failed: most, given_up: most, lost: most };
-        assert!(write_push(&mut text, &push).is_ok());
-    }
-
-    #[test]
     fn is_the_same_json_whatever_the_pieces() {
         let mut memo = Memo::EMPTY;
         memo.write(Reason::StackOverflow, format_args!("{}", "\"".repeat(2 * DETAIL_MAX)));
@@ -210,6 +278,7 @@ mod tests {
                 address: Cell::new(Some(Ipv4Addr::new(192, 168, 100, 200))),
                 wifi: Cell::new(Some(crate::wifi::Link::NoNetwork.as_str())),
             },
+            edge: Edge::new(&Limits::DEVICE, 6, 1),
         };
         let whole = read(&facts, 4096);
         let json = protocol_core::json::Json::parse(whole.as_bytes()).expect("it is JSON");
@@ -223,7 +292,15 @@ mod tests {
         assert!(whole.contains("\"time\":\"2026-01-01T00:00:00.000Z\""), "{whole}");
         assert!(whole.contains("\"address\":\"192.168.100.200\"") && whole.contains("wifi SSID PASSWORD"), "{whole}");
         assert!(whole.contains("\"door\":{\"open\":false,\"principals\":1}") && !whole.contains("anna"), "{whole}");
-        assert!(whole.contains("\"push\":{\"used\":0,\"all\":3,\"delivered\":0,"), "{whole}");
+        assert!(whole.contains("\"push\":{\"used\":0,\"most\":0,\"all\":3,\"delivered\":0,"), "{whole}");
+        assert!(whole.contains("\"tasks\":{\"used\":0,\"most\":0,\"all\":2}"), "{whole}");
+        assert!(whole.contains("\"connections\":{\"used\":0,\"most\":0,\"all\":6}"), "{whole}");
+        assert!(
+            json.member("limits")
+                .and_then(|limits| limits.member("bodyBytes"))
+                .is_some_and(|bytes| bytes.raw() == "8192")
+        );
+        assert!(json.member("build").and_then(|build| build.member("target")).is_some());
         for piece in [1, 2, 7, 64, 100] {
             assert_eq!(read(&facts, piece), whole);
         }

@@ -4,7 +4,7 @@ use core::{fmt, net::IpAddr, str::FromStr};
 use std::path::PathBuf;
 
 use firmware::http::Names;
-use protocol_core::{Served, door::TOKEN_MIN, push::Challenge};
+use protocol_core::{Level, Served, door::TOKEN_MIN, push::Challenge};
 
 use crate::{
     board::{Fault, SENSORS},
@@ -44,6 +44,7 @@ host-sim [OPTIONS]
   --challenge WHO          whose webhooks are asked first if they are meant: always, never or usual, where the client's
                            version of A2A has that (usual)
   --no-push                no push notifications
+  --log LEVEL              tells what happens, from that level on: debug, info, warn or error. Without it only GET /log does
   --name HOST              a name it goes by, beside its addresses and localhost; may be said again
   --allow-origin URL       a web site whose pages may ask, e.g. https://panel.example; may be said again
   --help                   this
@@ -89,6 +90,8 @@ pub struct Args {
     pub(crate) names: Vec<String>,
     /// Web sites whose pages may ask, as browsers name them.
     pub(crate) origins: Vec<String>,
+    /// What is told as it happens, from that level on.
+    pub(crate) log: Option<Level>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,12 +194,13 @@ impl Default for Args {
             calls: Calls::default(),
             names: Vec::new(),
             origins: Vec::new(),
+            log: None,
         }
     }
 }
 
 /// The options that have a value: their names and what they take.
-const OPTIONS: [(&str, &str); 17] = [
+const OPTIONS: [(&str, &str); 18] = [
     ("--port", "a number from 0 to 65535"),
     ("--bind", "an IP address such as 127.0.0.1 or ::1"),
     ("--url", "a URL that begins with http:// or https://"),
@@ -212,6 +216,7 @@ const OPTIONS: [(&str, &str); 17] = [
     ("--webhook-host", "a name, *. and the end of names, or an address, with :PORT if it has one"),
     ("--trust", "the name of a file, with one colon at most"),
     ("--challenge", "always, never or usual"),
+    ("--log", "debug, info, warn or error"),
     ("--name", "a host name such as mote.local, without a port"),
     ("--allow-origin", "http:// or https:// and a host, with a port if it has one"),
 ];
@@ -316,6 +321,7 @@ impl Args {
                     _ => return None,
                 }
             }
+            "--log" => self.log = Some(Level::parse(value)?),
             "--name" => self.names.push(host(value)?),
             "--allow-origin" => self.origins.push(origin(value)?),
             _ => return None,

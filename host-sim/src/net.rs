@@ -116,10 +116,12 @@ pub async fn run<S: Service>(
             Some(Ok((stream, peer))) if served.len() < settings.connections => {
                 served.push(serve(stream, address(peer.ip()), &site, settings, stopped.clone()));
             }
-            Some(Ok((stream, _))) if turned_away.len() < TURNED_AWAY => {
-                turned_away.push(http::turn_away(Tcp(stream), &TokioTimer, &settings.limits));
+            Some(Ok((stream, _))) => {
+                service.turned_away();
+                if turned_away.len() < TURNED_AWAY {
+                    turned_away.push(http::turn_away(Tcp(stream), &TokioTimer, &settings.limits));
+                }
             }
-            Some(Ok(_)) => {}
             // Out of file descriptors, most likely. The connections that hold them go on meanwhile.
             Some(Err(_)) => {
                 let mut pause = pin!(tokio::time::sleep(ACCEPT_PAUSE));

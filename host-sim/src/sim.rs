@@ -14,11 +14,11 @@ use firmware::{
     reset::Reason,
     signing::{Made, Recalled, Signer},
     simulated::SplitMix,
-    status::{Connection, Facts},
+    status::{Connection, Edge, Facts},
     store::Store,
 };
 use protocol_core::{
-    Agent, Engine, Identity, Node, Storage,
+    Agent, Engine, Identity, JournalStorage, Level, Node, Storage,
     door::{Door, DoorStorage},
     time::{Clock, Entropy, Millis, UnixMillis},
 };
@@ -33,6 +33,7 @@ use crate::{
     post,
     random::System,
     store::{self, SimFlash},
+    welcome,
 };
 
 /// 4096 tasks with 16 MiB of log between them, 64 being worked on, 1000 answers being waited for: fewer
@@ -41,6 +42,11 @@ static HOST: ConstStaticCell<Storage<4096, 262_144, 64, 1000>> = ConstStaticCell
 
 /// What the smallest board has, to meet its limits on a laptop.
 static PICO: ConstStaticCell<Storage<16, 512, 4, 4>> = ConstStaticCell::new(Storage::new());
+
+static JOURNAL: ConstStaticCell<JournalStorage<1024>> = ConstStaticCell::new(JournalStorage::new());
+
+/// As many lines as a board keeps.
+static PICO_JOURNAL: ConstStaticCell<JournalStorage<32>> = ConstStaticCell::new(JournalStorage::new());
 
 static HOST_DOOR: ConstStaticCell<DoorStorage<{ Preset::Host.principals() }, 1024>> =
     ConstStaticCell::new(DoorStorage::new());
@@ -123,6 +129,12 @@ pub async fn run(
             (Engine::new(PICO.take(), entropy), Door::new(PICO_DOOR.take(), settings.limits.allowance), settings)
         }
     };
+    let least = args.log.unwrap_or(Level::Info).min(Level::Info);
+    let hear = welcome::hear(args.log);
+    match args.preset {
+        Preset::Host => engine.set_journal(JOURNAL.take(), least, hear),
+        Preset::Pico => engine.set_journal(PICO_JOURNAL.take(), least, hear),
+    }
     let reach = args.calls.reach(args.bind);
     if reach.is_on {
         post::prepare(&mut engine, args.preset, reach.webhooks);
@@ -173,14 +185,18 @@ pub async fn run(
     keys::warn(&principals);
     listening(address);
     // The one call of the HTTP edge.
-    let facts = Facts { board: "host-sim", past: Reason::PowerOn.into(), stack: None, network: Connection::default() };
+    let limits = Box::leak(Box::new(settings.limits.clone()));
+    let edge = Edge::new(limits, settings.connections, settings.bodies);
+    let facts =
+        Facts { board: "host-sim", past: Reason::PowerOn.into(), stack: None, network: Connection::default(), edge };
+    node.note(facts.past.note());
     net::run(listener, &App::new(node, &facts, signer), &settings, stop).await;
     Ok(())
 }
 
 /// Lets as many workers work as the storage has places for.
 fn employ<A: Agent>(node: &'static Node<'static>, agent: &'static A) {
-    for worker in 0..node.limits().workers as usize {
+    for worker in 0..node.limits().workers.all as usize {
         spawn_local(async move {
             node.work(worker, agent).await;
         });

@@ -2,6 +2,8 @@
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use protocol_core::{Level, Line, time::Millis};
+
 use crate::{
     args::{AgentName, Args, Preset},
     board::say,
@@ -42,6 +44,28 @@ pub fn greet(args: &Args, listening: SocketAddr) {
         say(format_args!("\npip install a2a-sdk && python3 -c '{}'", program.replace("URL", &url).trim()));
     }
     say(format_args!(""));
+}
+
+/// Tells what happens, from that level on.
+pub(crate) fn hear(least: Option<Level>) -> fn(&Line) {
+    fn tell(line: &Line) {
+        let Millis(at) = line.at();
+        say(format_args!("{:>6}.{:03} {line}", at / 1000, at % 1000));
+    }
+    match least {
+        None => |_| {},
+        Some(Level::Debug | Level::Info) => tell,
+        Some(Level::Warn) => |line| {
+            if line.level() >= Level::Warn {
+                tell(line);
+            }
+        },
+        Some(Level::Error) => |line| {
+            if line.level() >= Level::Error {
+                tell(line);
+            }
+        },
+    }
 }
 
 /// Who gets in, in words.

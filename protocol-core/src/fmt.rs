@@ -25,4 +25,15 @@ macro_rules! info {
     }};
 }
 
-pub(crate) use {debug, info};
+macro_rules! warning {
+    ($($arg:tt)*) => {{
+        #[cfg(feature = "defmt")]
+        ::defmt::warn!($($arg)*);
+        #[cfg(feature = "log")]
+        ::log::warn!($($arg)*);
+        #[cfg(not(any(feature = "defmt", feature = "log")))]
+        let _ = || ::core::format_args!($($arg)*).as_str().is_some();
+    }};
+}
+
+pub(crate) use {debug, info, warning};

@@ -15,6 +15,7 @@ mod engine;
 mod fmt;
 #[cfg(fuzzing)]
 pub mod fuzzing;
+mod journal;
 pub mod json;
 mod log;
 mod model;
@@ -22,11 +23,16 @@ mod node;
 pub mod push;
 mod reply;
 mod rpc;
+mod tally;
 pub mod time;
+mod trace;
 
 pub use agent::{Agent, Artifact, Data, Done, Pause, Reference, Said, SkillText, Stopped, TaskCx};
 pub use dialect::Served;
 pub use engine::{Engine, Limits, Piece, Storage};
+pub use journal::{JournalStorage, Level, Line, Note};
 pub use model::{Access, FaultKind, Profile, Provider, Skill};
 pub use node::{Identity, Inbound, Node};
 pub use reply::{Broken, Reply};
+pub use tally::{Asked, Tally, Usage};
+pub use trace::{Trace, TraceParent};

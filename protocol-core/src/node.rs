@@ -11,12 +11,15 @@ use crate::{
     door::{Address, Caller, Classes, Credential, Door, Turned},
     encode::{Encoder, Op, Ops},
     engine::{self, Cursor, Engine, Page, Sender, Shown, TaskKey},
+    journal::{Level, Line, Note},
     json::{Json, Text},
     model::{Access, Call, Fault, FaultKind, History, Profile, Respond, SendCall},
     push::{Delivery, PushCounts},
     reply::{Opening, Place, Reply, Until},
     rpc::{self, Envelope},
+    tally::Tally,
     time::{Clock, HttpDate, Millis, UnixMillis},
+    trace::Trace,
 };
 
 /// A request as it came in over HTTP.
@@ -32,6 +35,8 @@ pub struct Inbound<'b> {
     pub extensions: Option<&'b str>,
     /// `Last-Event-ID`.
     pub last_event_id: Option<&'b str>,
+    /// `traceparent`, if there is exactly one.
+    pub traceparent: Option<&'b str>,
     /// The body.
     pub body: &'b [u8],
 }
@@ -44,6 +49,7 @@ impl Inbound<'_> {
         version: None,
         extensions: None,
         last_event_id: None,
+        traceparent: None,
         body: b"",
     };
 }
@@ -81,6 +87,9 @@ impl<'s> Node<'s> {
 
     /// Tells the node what time it is.
     pub fn handle_wall_time(&self, wall: UnixMillis) {
+        if self.wall_time().is_none() {
+            self.note(Note::new(Level::Info, "the time is known"));
+        }
         self.engine().handle_wall_time(self.now(), wall);
     }
 
@@ -92,6 +101,31 @@ impl<'s> Node<'s> {
     /// What there is room for, and how much of it is in use.
     pub fn limits(&self) -> engine::Limits {
         self.engine().limits()
+    }
+
+    /// Looks at what was counted.
+    pub fn tally<R>(&self, look: impl FnOnce(&Tally) -> R) -> R {
+        look(self.engine().tally())
+    }
+
+    /// How many tasks are in the state of that number in [`Tally::STATES`].
+    pub fn tasks_in(&self, state: usize) -> u32 {
+        self.engine().tasks_in(state)
+    }
+
+    /// Notes something that is about nobody's task, for whoever reads the log.
+    pub fn note(&self, note: Note) {
+        self.engine().note_call(self.now(), note, None, Trace::NONE);
+    }
+
+    /// The first line of the log of that number or a later one which a reader may see, and its number.
+    pub fn line(&self, from: u64, reader: Caller) -> Option<(u64, Line)> {
+        self.engine().journal.line(from, reader)
+    }
+
+    /// The number of the next line of the log.
+    pub fn next_line(&self) -> u64 {
+        self.engine().journal.next()
     }
 
     /// Fills `bytes` with the randomness that ids are made of: tokens are, too.
@@ -127,7 +161,14 @@ impl<'s> Node<'s> {
     /// Changes who is known. What those have asked for who no longer are is canceled and gone, streams included: nobody
     /// could end it any more.
     pub fn change_door<R>(&self, change: impl FnOnce(&mut Door<'s>) -> R) -> R {
+        let was_open = self.door().is_open();
         let changed = change(&mut self.door_mut());
+        let what = match (was_open, self.door().is_open()) {
+            (true, false) => "the door was shut",
+            (false, true) => "the door was opened: everybody gets in",
+            _ => "it was changed who gets in",
+        };
+        self.note(Note::new(Level::Info, what));
         self.engine().handle_forgotten(self.now(), &self.door());
         changed
     }
@@ -204,25 +245,33 @@ impl<'s> Node<'s> {
     /// Answers a JSON-RPC request.
     pub fn call(&self, inbound: &Inbound<'_>) -> Reply<'_, 's> {
         let Understood { id, dialect, request } = self.understand(inbound);
+        let method = request.as_ref().ok().map(|(method, _)| *method);
+        let trace = inbound.traceparent.and_then(Trace::parse);
         // Who is not let through learns nothing else, and gets a plain answer: its HTTP status is what counts.
-        let caller = match self.let_through(inbound.caller) {
-            Ok(caller) => caller,
-            Err((fault, retry_after)) => {
-                let mut refused = Reply::fault(self, id, dialect, fault, false);
-                refused.retry_after = retry_after;
-                return refused;
+        let (caller, retry_after, answered) = match (self.let_through(inbound.caller), request) {
+            (Err((fault, retry_after)), _) => (inbound.caller, retry_after, Err((fault, false))),
+            (Ok(caller), Err(fault)) => (Some(caller), None, Err((fault, false))),
+            (Ok(caller), Ok((method, envelope))) => {
+                crate::fmt::debug!("{} in {}", envelope.method.escaped(), dialect.name());
+                let as_event = method.is_stream() && dialect.manners.errors_as_events;
+                let answered = self.answer(caller, dialect, method, &envelope, inbound, trace);
+                (Some(caller), None, answered.map_err(|fault| (fault, as_event)))
             }
         };
-        let (method, envelope) = match request {
-            Ok(request) => request,
-            Err(fault) => return Reply::fault(self, id, dialect, fault, false),
-        };
-        crate::fmt::debug!("{} in {}", envelope.method.escaped(), dialect.name());
-        match self.answer(caller, dialect, method, &envelope, inbound) {
+        let fault = answered.as_ref().err().map(|(fault, _)| fault);
+        let mut engine = self.engine();
+        engine.tally.count_request(dialect, method, fault.map(|fault| fault.kind));
+        if let Some(fault) = fault {
+            let owner = caller.map(|caller| caller.owner);
+            engine.note_call(self.now(), Note::refused(fault), owner, trace.unwrap_or(Trace::NONE));
+        }
+        drop(engine);
+        match answered {
             Ok(opening) => Reply::new(self, id, dialect, opening),
-            Err(fault) => {
-                let as_event = method.is_stream() && dialect.manners.errors_as_events;
-                Reply::fault(self, id, dialect, fault, as_event)
+            Err((fault, as_event)) => {
+                let mut refused = Reply::fault(self, id, dialect, fault, as_event);
+                refused.retry_after = retry_after;
+                refused
             }
         }
     }
@@ -288,12 +337,13 @@ impl<'s> Node<'s> {
         method: Method,
         envelope: &Envelope<'_>,
         inbound: &Inbound<'_>,
+        trace: Option<Trace>,
     ) -> Result<Opening<'_, 's>, Fault> {
         if dialect.manners.insists_on_jsonrpc && !envelope.has_version {
             return Err(rpc::invalid("jsonrpc", "is missing"));
         }
         match (dialect.decode)(method, envelope.params)? {
-            Call::Send(call) => self.send(caller, dialect, &call),
+            Call::Send(call) => self.send(caller, dialect, &call, trace),
             Call::Get { id, history } => {
                 let engine = self.engine();
                 let key = engine.find(caller.owner, id).ok_or(NO_TASK)?;
@@ -355,14 +405,20 @@ impl<'s> Node<'s> {
         }
     }
 
-    fn send(&self, caller: Caller, dialect: &Dialect, call: &SendCall<'_>) -> Result<Opening<'_, 's>, Fault> {
+    fn send(
+        &self,
+        caller: Caller,
+        dialect: &Dialect,
+        call: &SendCall<'_>,
+        trace: Option<Trace>,
+    ) -> Result<Opening<'_, 's>, Fault> {
         let mut engine = self.engine();
         engine.check_reader(caller.owner)?;
         let shown = Shown::in_message(call, engine.asks_for_credential(caller.owner, call.task));
         if shown.is_any() && self.door_mut().count_credential(self.now(), caller).is_err() {
             return Err(Fault::because(FaultKind::TooOften, "too many credentials"));
         }
-        let sender = Sender { caller, profile: &self.identity.profile, door: &self.door(), shown: &shown };
+        let sender = Sender { caller, profile: &self.identity.profile, door: &self.door(), shown: &shown, trace };
         let sent = engine.handle_send(self.now(), &sender, call, dialect.task_manners())?;
         let reader = Place::new(self, engine.handle_reader(sent.key)?);
         let patience_ends = self.now().after(engine.allowance().blocking);
@@ -412,7 +468,12 @@ impl<'s> Node<'s> {
     /// A JSON-RPC error for a request that never became one: too large, of the wrong type, one too many.
     pub fn refuse(&self, version: Option<&str>, kind: FaultKind, why: &'static str) -> Reply<'_, 's> {
         let dialect = dialect::fallback(self.identity.served, version);
-        Reply::fault(self, None, dialect, Fault::because(kind, why), false)
+        let fault = Fault::because(kind, why);
+        let mut engine = self.engine();
+        engine.tally.count_request(dialect, None, Some(kind));
+        engine.note_call(self.now(), Note::refused(&fault), None, Trace::NONE);
+        drop(engine);
+        Reply::fault(self, None, dialect, fault, false)
     }
 
     /// The card, for a client that reached us as `host`.

@@ -152,7 +152,7 @@ impl<'n, 's> Reply<'n, 's> {
         fault: Fault,
         as_event: bool,
     ) -> Self {
-        crate::fmt::info!("refused: {}: {} {}", dialect.faults[fault.kind as usize].name, fault.field, fault.why);
+        node.engine().tally.count_fault(fault.kind);
         let outer = if as_event { rpc::ERROR_EVENT } else { rpc::ERROR };
         let opening = Opening::document(Encoder::plain(outer, dialect.shapes.error_data));
         Self { fault: Some(fault), is_stream: as_event, ..Self::new(node, id, dialect, opening) }
@@ -224,10 +224,17 @@ impl<'n, 's> Reply<'n, 's> {
                     if is_over {
                         engine.commit(sent.key);
                     }
-                    (is_over || self.is_due(&engine, sent, until)) && self.answer(&engine, sent, history)
+                    let moved_on =
+                        (is_over || self.is_due(&engine, sent, until)) && self.answer(&engine, sent, history);
+                    engine.tally.count_late(self.fault.as_ref());
+                    moved_on
                 }
                 Stage::Between(stream) => match self.next_event(&engine, stream) {
                     Some(next) => {
+                        engine.tally.count_late(self.fault.as_ref());
+                        if let Stage::Event(..) = next {
+                            engine.tally.events = engine.tally.events.wrapping_add(1);
+                        }
                         self.stage = next;
                         true
                     }
@@ -346,7 +353,8 @@ impl<'n, 's> Reply<'n, 's> {
 
     /// The task was evicted under us.
     fn gone(&mut self, outer: Ops) -> Stage {
-        self.fault = Some(Fault::because(FaultKind::TaskNotFound, "it made room for others before it could be sent"));
+        const GONE: Fault = Fault::because(FaultKind::TaskNotFound, "it made room for others before it could be sent");
+        self.fault = Some(GONE);
         Stage::Document(Encoder::plain(outer, self.dialect.shapes.error_data))
     }
 }

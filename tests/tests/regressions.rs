@@ -44,8 +44,8 @@ fn a_message_of_any_size_is_stored_with_its_status_or_refused() {
             assert!(answer.has_ended());
         } else {
             assert_eq!(json(&answer.text())["error"]["code"], -32602);
-            assert_eq!(world.node.limits().tasks_used, 0);
-            assert_eq!(world.node.limits().blocks_used, 0);
+            assert_eq!(world.node.limits().tasks.used, 0);
+            assert_eq!(world.node.limits().blocks.used, 0);
         }
     }
 }
@@ -80,7 +80,7 @@ fn opening_the_oldest_task_again_makes_room_by_the_next_oldest() {
     let mut world = small::<32, 64, 1, 4>();
     world.ask(&send_01("tasks/send", "first", "done"));
     let mut next = 0;
-    while world.node.limits().blocks - world.node.limits().blocks_used > 10 {
+    while world.node.limits().blocks.all - world.node.limits().blocks.used > 10 {
         world.ask(&send_01("tasks/send", &format!("t{next}"), "done"));
         next += 1;
     }

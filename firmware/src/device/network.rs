@@ -12,7 +12,7 @@ use embassy_net::{
 };
 use embassy_time::{Duration, Instant, Timer, with_timeout};
 use protocol_core::{
-    Node,
+    Level, Node, Note,
     time::{Millis, UnixMillis},
 };
 
@@ -55,11 +55,13 @@ pub(super) async fn watch_network(
                 Instant::now().as_millis()
             );
         }
+        node.note(Note::new(Level::Info, "the network is there"));
         // What could not be told meanwhile is told now.
         node.retry_deliveries();
         stack.wait_config_down().await;
         connection.address.set(None);
         defmt::warn!("the address is gone");
+        node.note(Note::new(Level::Warn, "the network is gone"));
     }
 }
 

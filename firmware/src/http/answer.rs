@@ -90,6 +90,8 @@ impl<A> Reply<'_, A> {
             (Matter::Text(media_type, _), _) => media_type,
             (_, Kind::Json) => "application/json",
             (_, Kind::EventStream) => "text/event-stream",
+            // Prometheus asks for the version.
+            (_, Kind::Metrics) => "text/plain; version=0.0.4; charset=utf-8",
         }
     }
 }
@@ -364,27 +366,29 @@ fn line(f: &mut fmt::Formatter<'_>, name: &str, value: Option<impl fmt::Display>
 
 /// The words for a status. A person may read them, no program does.
 pub(super) fn reason(status: u16) -> &'static str {
-    match status {
-        200 => "OK",
-        204 => "No Content",
-        304 => "Not Modified",
-        400 => "Bad Request",
-        401 => "Unauthorized",
-        403 => "Forbidden",
-        404 => "Not Found",
-        405 => "Method Not Allowed",
-        408 => "Request Timeout",
-        411 => "Length Required",
-        413 => "Content Too Large",
-        414 => "URI Too Long",
-        415 => "Unsupported Media Type",
-        417 => "Expectation Failed",
-        421 => "Misdirected Request",
-        429 => "Too Many Requests",
-        431 => "Request Header Fields Too Large",
-        500 => "Internal Server Error",
-        503 => "Service Unavailable",
-        505 => "HTTP Version Not Supported",
-        _ => "",
-    }
+    STATUSES.iter().find(|(known, _)| *known == status).map_or("", |(_, words)| words)
 }
+
+/// All that we say.
+pub(super) const STATUSES: [(u16, &str); 20] = [
+    (200, "OK"),
+    (204, "No Content"),
+    (304, "Not Modified"),
+    (400, "Bad Request"),
+    (401, "Unauthorized"),
+    (403, "Forbidden"),
+    (404, "Not Found"),
+    (405, "Method Not Allowed"),
+    (408, "Request Timeout"),
+    (411, "Length Required"),
+    (413, "Content Too Large"),
+    (414, "URI Too Long"),
+    (415, "Unsupported Media Type"),
+    (417, "Expectation Failed"),
+    (421, "Misdirected Request"),
+    (429, "Too Many Requests"),
+    (431, "Request Header Fields Too Large"),
+    (500, "Internal Server Error"),
+    (503, "Service Unavailable"),
+    (505, "HTTP Version Not Supported"),
+];

@@ -16,7 +16,11 @@ use picoserve::{
     request::{ReadAllBodyError, RequestBody},
 };
 
-use super::{limits::Limits, service::Refusal};
+use super::{
+    limits::Limits,
+    service::Refusal,
+    traffic::{Gauge, Seat},
+};
 
 /// The large buffers that all connections share.
 ///
@@ -120,7 +124,7 @@ impl Drop for Lease<'_, '_> {
 /// A whole body.
 pub(super) enum Body<'r, 's> {
     Here(&'r [u8]),
-    Leased { lease: Lease<'r, 's>, bytes: usize },
+    Leased { lease: Lease<'r, 's>, bytes: usize, _seat: Seat<'r> },
 }
 
 impl Deref for Body<'_, '_> {
@@ -129,7 +133,7 @@ impl Deref for Body<'_, '_> {
     fn deref(&self) -> &[u8] {
         match self {
             Self::Here(bytes) => bytes,
-            Self::Leased { lease, bytes } => lease.room.get(..*bytes).unwrap_or_default(),
+            Self::Leased { lease, bytes, .. } => lease.room.get(..*bytes).unwrap_or_default(),
         }
     }
 }
@@ -139,6 +143,7 @@ impl<'r, 's> Body<'r, 's> {
     pub(super) async fn receive<Runtime, R: Read>(
         body: RequestBody<'r, R>,
         bodies: &'r Bodies<'s>,
+        gauge: &'r Gauge,
         limits: &Limits,
         timer: &impl Timer<Runtime>,
         proceed: impl AsyncFnOnce(),
@@ -157,12 +162,13 @@ impl<'r, 's> Body<'r, 's> {
         }
         let lease = timer.run_with_timeout(limits.lease, bodies.lease()).await;
         let Ok(Some(mut lease)) = lease else { return Err(Refusal::Busy) };
+        let seat = gauge.take();
         proceed().await;
         // picoserve's own deadline is the head's; this body has one of its own.
         let mut reader = body.reader().with_different_timeout_signal(pending::<()>());
         let room = lease.room.get_mut(..bytes).unwrap_or_default();
         match timer.run_with_timeout(limits.body, reader.read_exact(room)).await {
-            Ok(Ok(())) => Ok(Self::Leased { lease, bytes }),
+            Ok(Ok(())) => Ok(Self::Leased { lease, bytes, _seat: seat }),
             Ok(Err(_)) => Err(Refusal::BodyEnded),
             Err(_) => Err(Refusal::BodySlow),
         }

@@ -143,12 +143,27 @@ where
             Ok(Action::Options(allow)) => Errand::Options(allow),
             Err(Missed::Path) => Errand::None(Problem::NO_PATH, None),
             Err(Missed::Method(allow)) => Errand::None(Problem::NO_METHOD, Some(allow)),
-            Ok(action @ (Action::Status | Action::ExtendedCard)) => match caller {
+            Ok(action @ (Action::Status | Action::Log | Action::Metrics | Action::ExtendedCard)) => match caller {
                 None => Errand::None(Problem::STRANGER, None),
                 Some(caller) if !caller.classes().has(Access::Read) => Errand::None(Problem::MAY_NOT_READ, None),
-                Some(caller) if action == Action::ExtendedCard => Errand::ExtendedCard(base, caller),
-                Some(_) => Errand::Status,
+                Some(caller) => Self::look(parts, action, base, caller),
             },
+        }
+    }
+
+    /// What is for those who may read.
+    fn look<'r>(parts: &RequestParts<'r>, action: Action, base: Option<BaseUrl<'r>>, caller: Caller) -> Errand<'r> {
+        match action {
+            Action::ExtendedCard => Errand::ExtendedCard(base, caller),
+            Action::Metrics => Errand::Metrics,
+            Action::Log => {
+                let after = parts.query().and_then(|query| routes::parameter(query.0, "after"));
+                match after.map_or(Ok(0), str::parse) {
+                    Ok(after) => Errand::Log(caller, after),
+                    Err(_) => Errand::None(Problem::BAD_AFTER, None),
+                }
+            }
+            _ => Errand::Status,
         }
     }
 
@@ -167,23 +182,27 @@ where
             Errand::Card(base) => self.card(parts, base),
             Errand::ExtendedCard(base, caller) => match self.site.service.extended_card(base, caller) {
                 Some(card) => Reply::new(200, Matter::Answer(card)),
-                None => Self::problem(Problem::NO_EXTENDED_CARD),
+                None => self.problem(Problem::NO_EXTENDED_CARD),
             },
             Errand::Keys => match self.site.service.keys() {
                 Some(keys) => Reply { fields: self.cached(), ..Reply::new(200, Matter::Answer(keys)) },
-                None => Self::problem(Problem::NO_KEYS),
+                None => self.problem(Problem::NO_KEYS),
             },
             Errand::Status => Reply::new(200, Matter::Answer(self.site.service.status())),
+            Errand::Log(caller, after) => Reply::new(200, Matter::Answer(self.site.service.log(caller, after))),
+            Errand::Metrics => {
+                Reply { kind: Kind::Metrics, ..Reply::new(200, Matter::Answer(self.site.service.metrics())) }
+            }
             Errand::Home => Reply::new(200, Matter::Text("text/plain", routes::HOME_TEXT.as_bytes())),
             Errand::Options(allow) => {
                 Reply { fields: Fields { allow: Some(allow), ..Fields::default() }, ..Reply::new(204, Matter::Nothing) }
             }
             Errand::TooOften { retry_after_secs } => Reply {
                 fields: Fields { retry_after_secs: Some(retry_after_secs), ..Fields::default() },
-                ..Self::problem(Problem::TOO_OFTEN)
+                ..self.problem(Problem::TOO_OFTEN)
             },
             Errand::None(problem, allow) => {
-                Reply { fields: Fields { allow, ..Fields::default() }, ..Self::problem(problem) }
+                Reply { fields: Fields { allow, ..Fields::default() }, ..self.problem(problem) }
             }
             Errand::Refused(verdict) => self.refused_at_the_gate(verdict),
         }
@@ -198,7 +217,7 @@ where
     where
         'e: 'r,
     {
-        let Site { bodies, limits, .. } = self.site;
+        let Site { service, bodies, limits, .. } = self.site;
         let proceed = async || {
             if expects_continue(parts) {
                 // If this does not get through, neither does the body.
@@ -207,7 +226,7 @@ where
                 let _ = link.send().await;
             }
         };
-        Body::receive(body.body(), bodies, limits, self.timer, proceed).await
+        Body::receive(body.body(), bodies, &service.traffic().bodies, limits, self.timer, proceed).await
     }
 
     /// Hands a call over.
@@ -233,6 +252,7 @@ where
             extensions: routes::header(headers, "a2a-extensions")
                 .or_else(|| routes::header(headers, "x-a2a-extensions")),
             last_event_id: routes::header(headers, "last-event-id"),
+            traceparent: routes::only(headers, "traceparent"),
             body: &body,
         });
         Reply {
@@ -262,12 +282,13 @@ where
         self.flow.close();
         match verdict {
             Verdict::BodyTooLarge => self.refuse(Refusal::BodyTooLarge { limit_bytes: self.body_limit_bytes }),
-            verdict => Self::problem(Problem::of(verdict)),
+            verdict => self.problem(Problem::of(verdict)),
         }
     }
 
     fn refuse(&self, refusal: Refusal) -> Reply<'e, S::Answer<'e>> {
         let Site { service, limits, .. } = self.site;
+        service.traffic().refused(refusal.into());
         let retry_after_secs = (refusal == Refusal::Busy).then_some(limits.retry_after_secs);
         Reply {
             fields: Fields { retry_after_secs, ..Fields::default() },
@@ -275,14 +296,22 @@ where
         }
     }
 
-    fn problem(problem: Problem) -> Reply<'e, S::Answer<'e>> {
+    fn problem(&self, problem: Problem) -> Reply<'e, S::Answer<'e>> {
+        self.site.service.traffic().refused(problem.why);
         Reply::new(problem.status, Matter::problem(problem))
+    }
+
+    /// Says what went wrong instead of an answer that was not begun. Who may read it stays the same.
+    fn replace(&self, reply: &mut Reply<'e, S::Answer<'e>>, problem: Problem) {
+        let fields = Fields { cors: reply.fields.cors, ..Fields::default() };
+        *reply = Reply { fields, ..self.problem(problem) };
     }
 
     /// Sends it. Borrowed, here and below: an argument of an `async fn` is kept twice, and a reply has most of a kilobyte.
     async fn answer(&self, client: Client, reply: &mut Reply<'e, S::Answer<'e>>) -> Result<(), Broken> {
         let buffer = self.fill.take();
         let begun = self.begin(reply, buffer).await;
+        self.site.service.traffic().answered(reply.status);
         self.flow.set_answering(true);
         // Nobody else has anything to send while a request is answered.
         let mut link = self.wire.try_lock().map_err(|_| Broken)?;
@@ -312,12 +341,12 @@ where
                 Some(Ok(0)) => break Extent::Whole,
                 Some(Ok(filled)) => used = used.saturating_add(filled),
                 Some(Err(Broken)) => {
-                    replace(reply, Problem::GONE);
+                    self.replace(reply, Problem::GONE);
                     used = 0;
                 }
                 None => {
                     self.flow.close();
-                    replace(reply, Problem::STOPPING);
+                    self.replace(reply, Problem::STOPPING);
                     used = 0;
                 }
             }
@@ -338,6 +367,9 @@ enum Errand<'r> {
     ExtendedCard(Option<BaseUrl<'r>>, Caller),
     Keys,
     Status,
+    /// The lines of the log from that number on which somebody may read.
+    Log(Caller, u64),
+    Metrics,
     Home,
     /// The methods that are allowed.
     Options(&'static str),
@@ -356,12 +388,6 @@ fn is_at_hand<R: Read>(parts: &RequestParts<'_>, body: &mut RequestBodyConnectio
     routes::is_json(parts.headers())
         && parts.headers().get("expect").is_none()
         && body.body().entire_body_fits_into_buffer()
-}
-
-/// Says what went wrong instead of an answer that was not begun. Who may read it stays the same.
-fn replace<A>(reply: &mut Reply<'_, A>, problem: Problem) {
-    let fields = Fields { cors: reply.fields.cors, ..Fields::default() };
-    *reply = Reply { fields, ..Reply::new(problem.status, Matter::problem(problem)) };
 }
 
 /// Does a browser ask on behalf of a page what it may send?

@@ -25,6 +25,7 @@ mod origin;
 mod routes;
 mod service;
 mod socket;
+mod traffic;
 
 use core::{cell::Cell, marker::PhantomData};
 
@@ -42,6 +43,7 @@ pub use self::{
     origin::Names,
     service::{BaseUrl, Broken, Call, CardVersion, Head, Kind, Refusal, Service, Source},
     socket::LinkError,
+    traffic::{Gauge, Traffic},
 };
 use self::{
     flow::Flow,
@@ -49,6 +51,7 @@ use self::{
     handler::Handler,
     routes::Problem,
     socket::{Halves, Inlet, Link, Paced, Wire},
+    traffic::Why,
 };
 
 /// The least that [`Buffers::transmit`] may be.
@@ -91,6 +94,11 @@ pub enum Ending {
     Aborted,
 }
 
+impl Ending {
+    /// In words, for counters.
+    const NAMES: [&'static str; 4] = ["closed", "timed_out", "turned_away", "aborted"];
+}
+
 /// Serves one connection, from the first byte to the last. `address` is the client's.
 ///
 /// When `shutdown` is done, streams end properly, an answer that is being sent gets [`Limits::grace`], and an idle
@@ -117,10 +125,13 @@ where
     assert!(buffers.request.len() > Gate::RESERVE && !buffers.answer.is_empty(), "a connection needs memory");
     assert!(buffers.transmit.len() >= LEAST_TRANSMIT_BYTES, "a line of a head needs room");
     let limits = site.limits;
+    let traffic = site.service.traffic();
     let Some(place) = site.crowd.enter(address, limits, timer).await else {
+        site.service.turned_away();
         turn_away(socket, timer, limits).await;
         return Ending::TurnedAway;
     };
+    let _seat = traffic.connections.take();
     let timeouts = Timeouts {
         start_read_request: limits.head,
         persistent_start_read_request: limits.idle,
@@ -135,8 +146,8 @@ where
             body_bytes: limits.body_bytes.min(site.bodies.largest_bytes().max(buffers.request.len())),
         };
         let flow = Flow::default();
-        let mut inlet = Inlet::new(reader, Gate::new(bounds), &flow);
-        let wire = Wire::new(Link::new(Paced::new(writer, timer, limits.write), buffers.transmit));
+        let mut inlet = Inlet::new(reader, Gate::new(bounds), &flow, traffic);
+        let wire = Wire::new(Link::new(Paced::new(writer, timer, limits.write, Some(traffic)), buffers.transmit));
         let router = Router::from_service(Handler {
             site,
             place: &place,
@@ -166,6 +177,7 @@ where
         let farewell = async {
             let mut link = wire.try_lock().map_err(|_| LinkError::Cut)?;
             if ending == Ending::TimedOut {
+                traffic.refused(Why::HeadSlow);
                 say_last(&mut link, Problem::TIMED_OUT, None, inlet.may_be_head()).await?;
             }
             link.send().await
@@ -184,10 +196,12 @@ where
     };
     // Reading on until the client hangs up is what lets it see an answer that came before its body was sent; but not forever.
     let _ = timer.run_with_timeout(limits.linger, end).await;
+    traffic.ended(ending);
     ending
 }
 
-/// Tells a client that there is no room for another connection, without reading what it wants.
+/// Tells a client that there is no room for another connection, without reading what it wants. Who calls this tells the
+/// [`Service`], too.
 ///
 /// # Cancellation
 /// May be dropped at any time; the socket goes with it.
@@ -200,7 +214,7 @@ where
     let timeouts = Timeouts { read_request: patience, write: patience, ..Timeouts::const_default() };
     let end = async {
         let mut room = [0; LEAST_TRANSMIT_BYTES];
-        let mut link = Link::new(Paced::new(socket.split().1, timer, patience), &mut room);
+        let mut link = Link::new(Paced::new(socket.split().1, timer, patience, None), &mut room);
         say_last(&mut link, Problem::NO_ROOM, Some(limits.retry_after_secs), false).await?;
         link.send().await?;
         drop(link);
@@ -214,7 +228,7 @@ where
 /// Answers a request that was never read, or not all of it. The connection ends with it.
 async fn say_last<W: BaseWrite>(
     link: &mut Link<'_, W>,
-    Problem { status, text }: Problem,
+    Problem { status, text, .. }: Problem,
     retry_after_secs: Option<u16>,
     may_be_head: bool,
 ) -> Result<(), W::Error> {

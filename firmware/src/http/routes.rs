@@ -2,7 +2,10 @@
 
 use picoserve::request::Headers;
 
-use super::gate::{Flaw, Verdict};
+use super::{
+    gate::{Flaw, Verdict},
+    traffic::Why,
+};
 
 /// What a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +20,10 @@ pub(super) enum Action {
     Keys,
     /// How the device is.
     Status,
+    /// What happened lately.
+    Log,
+    /// What was counted.
+    Metrics,
     /// A few words for people.
     Home,
     /// The methods that are allowed.
@@ -43,15 +50,21 @@ const HOME: &[(&str, Action)] = &[("POST", Action::Rpc), ("GET", Action::Home), 
 
 const STATUS: &[(&str, Action)] = &[("GET", Action::Status), ("HEAD", Action::Status)];
 
+const LOG: &[(&str, Action)] = &[("GET", Action::Log), ("HEAD", Action::Log)];
+
+const METRICS: &[(&str, Action)] = &[("GET", Action::Metrics), ("HEAD", Action::Metrics)];
+
 const KEYS: &[(&str, Action)] = &[("GET", Action::Keys), ("HEAD", Action::Keys)];
 
 const EXTENDED: &[(&str, Action)] = &[("GET", Action::ExtendedCard), ("HEAD", Action::ExtendedCard)];
 
-const ROUTES: [Route; 8] = [
+const ROUTES: [Route; 10] = [
     Route { path: "/", methods: HOME, allow: "GET, HEAD, POST, OPTIONS" },
     Route { path: "/a2a", methods: RPC, allow: "POST, OPTIONS" },
     Route { path: "/rpc", methods: RPC, allow: "POST, OPTIONS" },
     Route { path: "/status", methods: STATUS, allow: "GET, HEAD, OPTIONS" },
+    Route { path: "/log", methods: LOG, allow: "GET, HEAD, OPTIONS" },
+    Route { path: "/metrics", methods: METRICS, allow: "GET, HEAD, OPTIONS" },
     Route { path: "/.well-known/agent-card.json", methods: CARD, allow: "GET, HEAD, OPTIONS" },
     // The path of A2A before 0.3; directories still ask for it (DIALECTS.md 8).
     Route { path: "/.well-known/agent.json", methods: CARD, allow: "GET, HEAD, OPTIONS" },
@@ -107,6 +120,13 @@ pub(super) fn header<'r>(headers: Headers<'r>, name: &str) -> Option<&'r str> {
     headers.get(name)?.as_str().ok().filter(|value| !value.is_empty())
 }
 
+/// The value of a header that counts only where it stands once.
+pub(super) fn only<'r>(headers: Headers<'r>, name: &str) -> Option<&'r str> {
+    let mut said = headers.iter().filter(|(known, _)| *known == name);
+    let value = said.next()?.1.as_str().ok()?;
+    said.next().is_none().then_some(value)
+}
+
 /// The value of a query parameter, as it was sent.
 pub(super) fn parameter<'r>(query: &'r str, name: &str) -> Option<&'r str> {
     let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
@@ -118,12 +138,14 @@ pub(super) fn parameter<'r>(query: &'r str, name: &str) -> Option<&'r str> {
 pub(super) struct Problem {
     pub(super) status: u16,
     pub(super) text: &'static str,
+    pub(super) why: Why,
 }
 
 macro_rules! problem {
-    ($code:literal, $status:literal, $message:literal) => {
+    ($why:ident, $code:literal, $status:literal, $message:literal) => {
         Problem {
             status: $code,
+            why: Why::$why,
             text: concat!(
                 "{\"error\":{\"code\":",
                 $code,
@@ -139,57 +161,82 @@ macro_rules! problem {
 
 impl Problem {
     pub(super) const NO_PATH: Self =
-        problem!(404, "NOT_FOUND", "Nothing here. The agent card is at /.well-known/agent-card.json");
+        problem!(Path, 404, "NOT_FOUND", "Nothing here. The agent card is at /.well-known/agent-card.json");
     pub(super) const NO_EXTENDED_CARD: Self = problem!(
+        Path,
         404,
         "NOT_FOUND",
         "Everybody may use everything here: the card at /.well-known/agent-card.json is all there is"
     );
     pub(super) const NO_KEYS: Self =
-        problem!(404, "NOT_FOUND", "This device has no key and signs nothing: it was built without signing");
-    pub(super) const NO_METHOD: Self = problem!(405, "UNIMPLEMENTED", "Method not allowed on this path");
+        problem!(Path, 404, "NOT_FOUND", "This device has no key and signs nothing: it was built without signing");
+    pub(super) const NO_METHOD: Self = problem!(Method, 405, "UNIMPLEMENTED", "Method not allowed on this path");
     pub(super) const BAD_HOST: Self =
-        problem!(400, "INVALID_ARGUMENT", "Host is not a host name with an optional port");
-    pub(super) const TWO_HOSTS: Self = problem!(400, "INVALID_ARGUMENT", "Host and the request target disagree");
+        problem!(Host, 400, "INVALID_ARGUMENT", "Host is not a host name with an optional port");
+    pub(super) const TWO_HOSTS: Self = problem!(Host, 400, "INVALID_ARGUMENT", "Host and the request target disagree");
     pub(super) const MISDIRECTED: Self = problem!(
+        Misdirected,
         421,
         "FAILED_PRECONDITION",
         "The device has no such name. Use its IP address, or give it the name: names on a board's console, --name of host-sim"
     );
     pub(super) const STRANGE_ORIGIN: Self = problem!(
+        Origin,
         403,
         "PERMISSION_DENIED",
         "Pages of that origin may not ask this device. Allow it: origins on a board's console, --allow-origin of host-sim"
     );
-    pub(super) const STRANGER: Self = problem!(401, "UNAUTHENTICATED", "Send a token, the card says how");
-    pub(super) const MAY_NOT_READ: Self = problem!(403, "PERMISSION_DENIED", "This needs the access class read");
-    pub(super) const TOO_OFTEN: Self = problem!(429, "RESOURCE_EXHAUSTED", "You ask too often, try again later");
-    pub(super) const EXPECTATION: Self = problem!(417, "UNIMPLEMENTED", "The only expectation met is 100-continue");
-    pub(super) const GONE: Self = problem!(500, "INTERNAL", "The answer was dropped before it could be sent");
-    pub(super) const TIMED_OUT: Self = problem!(408, "DEADLINE_EXCEEDED", "The request head did not arrive in time");
-    pub(super) const NO_ROOM: Self = problem!(503, "UNAVAILABLE", "All connections are in use, try again later");
-    pub(super) const STOPPING: Self = problem!(503, "UNAVAILABLE", "The agent is stopping");
+    pub(super) const STRANGER: Self = problem!(Stranger, 401, "UNAUTHENTICATED", "Send a token, the card says how");
+    pub(super) const MAY_NOT_READ: Self = problem!(Class, 403, "PERMISSION_DENIED", "This needs the access class read");
+    pub(super) const TOO_OFTEN: Self =
+        problem!(TooOften, 429, "RESOURCE_EXHAUSTED", "You ask too often, try again later");
+    pub(super) const BAD_AFTER: Self = problem!(
+        Argument,
+        400,
+        "INVALID_ARGUMENT",
+        "after is the number of a line: what next was in the answer before"
+    );
+    pub(super) const EXPECTATION: Self =
+        problem!(Expectation, 417, "UNIMPLEMENTED", "The only expectation met is 100-continue");
+    pub(super) const GONE: Self = problem!(Gone, 500, "INTERNAL", "The answer was dropped before it could be sent");
+    pub(super) const TIMED_OUT: Self =
+        problem!(HeadSlow, 408, "DEADLINE_EXCEEDED", "The request head did not arrive in time");
+    pub(super) const NO_ROOM: Self =
+        problem!(NoRoom, 503, "UNAVAILABLE", "All connections are in use, try again later");
+    pub(super) const STOPPING: Self = problem!(Stopping, 503, "UNAVAILABLE", "The agent is stopping");
 
     /// Says what the gate found. A body that is too large is the service's to refuse.
     pub(super) const fn of(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Malformed(flaw) => match flaw {
-                Flaw::RequestLine => problem!(400, "INVALID_ARGUMENT", "Malformed request line"),
-                Flaw::Header => problem!(400, "INVALID_ARGUMENT", "Malformed header line"),
-                Flaw::ContentLength => problem!(400, "INVALID_ARGUMENT", "Content-Length must be one plain number"),
-                Flaw::TwoLengths => {
-                    problem!(400, "INVALID_ARGUMENT", "Content-Length and Transfer-Encoding exclude each other")
+                Flaw::RequestLine => problem!(Malformed, 400, "INVALID_ARGUMENT", "Malformed request line"),
+                Flaw::Header => problem!(Malformed, 400, "INVALID_ARGUMENT", "Malformed header line"),
+                Flaw::ContentLength => {
+                    problem!(Malformed, 400, "INVALID_ARGUMENT", "Content-Length must be one plain number")
                 }
-                Flaw::Host => problem!(400, "INVALID_ARGUMENT", "There must be exactly one Host"),
-                Flaw::Ended => problem!(400, "INVALID_ARGUMENT", "The request ended in its head"),
+                Flaw::TwoLengths => {
+                    problem!(
+                        Malformed,
+                        400,
+                        "INVALID_ARGUMENT",
+                        "Content-Length and Transfer-Encoding exclude each other"
+                    )
+                }
+                Flaw::Host => problem!(Malformed, 400, "INVALID_ARGUMENT", "There must be exactly one Host"),
+                Flaw::Ended => problem!(Malformed, 400, "INVALID_ARGUMENT", "The request ended in its head"),
             },
             Verdict::LengthRequired => {
-                problem!(411, "INVALID_ARGUMENT", "Send a Content-Length: transfer codings are not decoded")
+                problem!(
+                    LengthRequired,
+                    411,
+                    "INVALID_ARGUMENT",
+                    "Send a Content-Length: transfer codings are not decoded"
+                )
             }
-            Verdict::BodyTooLarge => problem!(413, "OUT_OF_RANGE", "The request body is too large"),
-            Verdict::TargetTooLong => problem!(414, "OUT_OF_RANGE", "The request target is too long"),
-            Verdict::HeadTooLarge => problem!(431, "OUT_OF_RANGE", "The request head is too large"),
-            Verdict::Version => problem!(505, "UNIMPLEMENTED", "HTTP/1.1 and HTTP/1.0 are spoken"),
+            Verdict::BodyTooLarge => problem!(BodyTooLarge, 413, "OUT_OF_RANGE", "The request body is too large"),
+            Verdict::TargetTooLong => problem!(TargetTooLong, 414, "OUT_OF_RANGE", "The request target is too long"),
+            Verdict::HeadTooLarge => problem!(HeadTooLarge, 431, "OUT_OF_RANGE", "The request head is too large"),
+            Verdict::Version => problem!(Version, 505, "UNIMPLEMENTED", "HTTP/1.1 and HTTP/1.0 are spoken"),
         }
     }
 }
@@ -198,7 +245,7 @@ impl Problem {
 pub(super) const HOME_TEXT: &str = "This is a Mote: an A2A agent on a small device.\n\n\
     Agent card: /.well-known/agent-card.json\n\
     JSON-RPC:   POST /\n\
-    Status:     /status\n";
+    Status:     /status, /log, /metrics\n";
 
 /// Lets a client that asked send its body.
 pub(super) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
@@ -215,6 +262,8 @@ mod tests {
         assert_eq!(find("GET", "http://mote.local/.well-known/agent-card.json"), Ok(Action::Card));
         assert_eq!(find("GET", "http://mote.local"), Ok(Action::Home));
         assert_eq!(find("GET", "/status"), Ok(Action::Status));
+        assert_eq!(find("HEAD", "/log"), Ok(Action::Log));
+        assert_eq!(find("GET", "/metrics"), Ok(Action::Metrics));
         assert_eq!(find("GET", "/.well-known/jwks.json"), Ok(Action::Keys));
         assert_eq!(find("GET", "/agent/authenticatedExtendedCard"), Ok(Action::ExtendedCard));
         assert_eq!(find("OPTIONS", "*"), Ok(Action::Options("GET, HEAD, POST, OPTIONS")));

@@ -4,6 +4,8 @@ use core::fmt;
 
 use protocol_core::door::{Address, Caller, Credential, Turned};
 
+use super::traffic::Traffic;
+
 /// The agent as the edge sees it: one call in, one answer out, piece by piece.
 ///
 /// An answer may borrow from the service but never from the request: its body's buffer goes back as soon as the call
@@ -44,6 +46,20 @@ pub trait Service {
 
     /// Says how the device is: a JSON document for people and for monitoring.
     fn status(&self) -> Self::Answer<'_>;
+
+    /// Says what happened lately, from the line of that number on, as far as the caller may know.
+    fn log(&self, caller: Caller, after: u64) -> Self::Answer<'_>;
+
+    /// Says what was counted, as Prometheus reads it.
+    fn metrics(&self) -> Self::Answer<'_>;
+
+    /// Counts what the edge does.
+    fn traffic(&self) -> &Traffic;
+
+    /// Hears of a client that there is no connection for.
+    fn turned_away(&self) {
+        self.traffic().turned_away();
+    }
 
     /// Names the version of the card, for caches.
     fn card_version(&self) -> CardVersion<'_>;
@@ -89,6 +105,8 @@ pub struct Call<'b> {
     pub extensions: Option<&'b str>,
     /// `Last-Event-ID` of a client that takes up a stream again.
     pub last_event_id: Option<&'b str>,
+    /// `traceparent`, if there is exactly one.
+    pub traceparent: Option<&'b str>,
     /// The body, any bytes.
     pub body: &'b [u8],
 }
@@ -111,6 +129,8 @@ pub enum Kind {
     Json,
     /// Server-sent events; the source does their framing.
     EventStream,
+    /// Prometheus's text format.
+    Metrics,
 }
 
 /// Why a request was refused before it was read.

@@ -20,6 +20,7 @@ use picoserve::{
 use super::{
     flow::Flow,
     gate::{Gate, Refused},
+    traffic::Traffic,
 };
 
 /// Both halves of one connection, already taken apart.
@@ -60,11 +61,12 @@ pub(super) struct Inlet<'c, R> {
     /// What is left of the bytes that end a refused request's head.
     tail: &'static [u8],
     flow: &'c Flow,
+    traffic: &'c Traffic,
 }
 
 impl<'c, R> Inlet<'c, R> {
-    pub(super) fn new(reader: R, gate: Gate, flow: &'c Flow) -> Self {
-        Self { reader, gate, tail: b"", flow }
+    pub(super) fn new(reader: R, gate: Gate, flow: &'c Flow, traffic: &'c Traffic) -> Self {
+        Self { reader, gate, tail: b"", flow, traffic }
     }
 
     /// Is it a HEAD that is being read, for all we know?
@@ -101,6 +103,7 @@ impl<R: Read> Read for Inlet<'_, R> {
                 return Ok(0);
             }
             let received = self.reader.read(buf).await.map_err(LinkError::Socket)?;
+            self.traffic.received(received);
             if received == 0 {
                 match self.gate.end() {
                     Ok(()) => return Ok(0),
@@ -230,12 +233,14 @@ pub(super) struct Paced<'t, Runtime, T, W> {
     writer: W,
     timer: &'t T,
     limit: Duration,
+    /// Counts what is written, if anybody does.
+    traffic: Option<&'t Traffic>,
     runtime: PhantomData<fn(&Runtime)>,
 }
 
 impl<'t, Runtime, T, W> Paced<'t, Runtime, T, W> {
-    pub(super) fn new(writer: W, timer: &'t T, limit: Duration) -> Self {
-        Self { writer, timer, limit, runtime: PhantomData }
+    pub(super) fn new(writer: W, timer: &'t T, limit: Duration, traffic: Option<&'t Traffic>) -> Self {
+        Self { writer, timer, limit, traffic, runtime: PhantomData }
     }
 }
 
@@ -248,7 +253,13 @@ impl<Runtime, T: Timer<Runtime>, W: BaseWrite> BaseWrite for Paced<'_, Runtime, 
         match self.timer.run_with_timeout(self.limit, self.writer.write(buf)).await {
             // Nobody expects that, and `write_all` panics on it.
             Ok(Ok(0)) if !buf.is_empty() => Err(LinkError::Cut),
-            Ok(written) => written.map_err(LinkError::Socket),
+            Ok(written) => {
+                let written = written.map_err(LinkError::Socket)?;
+                if let Some(traffic) = self.traffic {
+                    traffic.sent(written);
+                }
+                Ok(written)
+            }
             Err(_) => Err(LinkError::Stalled),
         }
     }

@@ -23,10 +23,10 @@ fn everything_has_a_default() {
 fn values_stand_behind_a_space_or_an_equals_sign() {
     let spaced = run("--port 0 --bind ::1 --url https://a.example/x?y=z --agent conformance --seed 7 --preset pico \
                       --dialects 1.0,0.3 --fault humidity:after=10 --token-file my.tokens --store my.flash --name Mote.local \
-                      --allow-origin https://Panel.example:8443/ --token anna:read:annas-secret-token");
+                      --allow-origin https://Panel.example:8443/ --log debug --token anna:read:annas-secret-token");
     let glued = run("--port=0 --bind=::1 --url=https://a.example/x?y=z --agent=conformance --seed=7 --preset=pico \
                      --dialects=1.0,0.3 --fault=humidity:after=10 --token-file=my.tokens --store=my.flash --name=mote.local \
-                     --allow-origin=https://panel.example:8443 --token=anna:read:annas-secret-token");
+                     --allow-origin=https://panel.example:8443 --log=debug --token=anna:read:annas-secret-token");
     assert_eq!(spaced, glued);
     assert_eq!(
         spaced,
@@ -48,6 +48,7 @@ fn values_stand_behind_a_space_or_an_equals_sign() {
             calls: Calls::default(),
             names: vec!["mote.local".into()],
             origins: vec!["https://panel.example:8443".into()],
+            log: Some(Level::Debug),
         }
     );
     assert_eq!(run("--port 1 --port 2").port, 2);
@@ -71,6 +72,7 @@ fn an_error_names_the_option_and_what_it_takes() {
         ("8080", "there is a word that belongs to no option, see --help"),
         ("--port", "--port needs a value: a number from 0 to 65535"),
         ("--port 65536", "--port cannot be \"65536\", it takes a number from 0 to 65535"),
+        ("--log verbose", "--log cannot be \"verbose\", it takes debug, info, warn or error"),
         ("--port +1", "--port cannot be \"+1\", it takes a number from 0 to 65535"),
         ("--bind here", "--bind cannot be \"here\", it takes an IP address such as 127.0.0.1 or ::1"),
         ("--agent=dog", "--agent cannot be \"dog\", it takes sensor or conformance"),

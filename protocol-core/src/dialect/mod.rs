@@ -53,6 +53,16 @@ impl Dialect {
         self.versions.first().copied().unwrap_or("")
     }
 
+    /// What the card calls it, or else the first version it answers for: for counters.
+    pub(crate) fn label(&self) -> &'static str {
+        self.interface.unwrap_or(self.name())
+    }
+
+    /// Whether it has a name for the method of that number.
+    pub(crate) fn has(&self, method: usize) -> bool {
+        self.methods.iter().any(|(_, known)| *known as usize == method)
+    }
+
     /// What the engine must know of it.
     pub(crate) const fn task_manners(&self) -> engine::Manners {
         engine::Manners {
@@ -136,13 +146,34 @@ pub(crate) enum Method {
 }
 
 impl Method {
+    /// How many there are.
+    pub(crate) const COUNT: usize = 11;
+
+    /// All of them in the words of no version: for counters.
+    pub(crate) const NAMES: [&'static str; Self::COUNT] = [
+        "send",
+        "stream",
+        "get",
+        "list",
+        "cancel",
+        "subscribe",
+        "set_push",
+        "get_push",
+        "list_push",
+        "delete_push",
+        "extended_card",
+    ];
+
     pub(crate) const fn is_stream(self) -> bool {
         matches!(self, Self::Stream | Self::Subscribe)
     }
 }
 
+/// How many there are.
+pub(crate) const DIALECT_COUNT: usize = 3;
+
 /// All of them, oldest first.
-pub(crate) static DIALECTS: [&Dialect; 3] = [&v0_1::DIALECT, &v0_3::DIALECT, &v1_0::DIALECT];
+pub(crate) static DIALECTS: [&Dialect; DIALECT_COUNT] = [&v0_1::DIALECT, &v0_3::DIALECT, &v1_0::DIALECT];
 
 /// The one that speaks when nothing tells.
 static DEFAULT: &Dialect = &v0_3::DIALECT;

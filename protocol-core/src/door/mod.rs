@@ -126,6 +126,12 @@ pub(crate) struct Owner {
 
 impl Owner {
     pub(crate) const GUEST: Self = Self { place: 0, generation: 0 };
+
+    /// The first principal of a place, for tests.
+    #[cfg(test)]
+    pub(crate) const fn of(place: u8) -> Self {
+        Self { place, generation: 0 }
+    }
 }
 
 /// Why somebody is not let in.

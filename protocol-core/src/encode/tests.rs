@@ -98,7 +98,7 @@ fn work(message_bytes: usize, chunks: usize) -> (usize, u64) {
     let manners = Manners { dialect: 0, reopens: false, knows_replies: false, challenges: false };
     let door = Door::open_to_all();
     let shown = Shown::in_message(&call, false);
-    let sender = Sender { caller: Caller::GUEST, profile: &PROFILE, door: &door, shown: &shown };
+    let sender = Sender { caller: Caller::GUEST, profile: &PROFILE, door: &door, shown: &shown, trace: None };
     let key = engine.handle_send(Millis(0), &sender, &call, manners).unwrap().key;
     for n in 0..chunks {
         let parts = [Piece::Text(format_args!("reading {n}"))];

@@ -4,6 +4,7 @@ use core::task::Waker;
 
 use super::{Engine, Event, Follower, TaskKey, wait::remember};
 use crate::{
+    journal::{Level, Note},
     log::Stamp,
     push::{Outcome, Proof, Push, PushCounts, Sender},
     time::Millis,
@@ -169,6 +170,7 @@ impl Engine<'_> {
         push.is_out = false;
         push.turn = turn;
         let counts = &mut self.push.counts;
+        let mut given_up = None;
         match outcome {
             Outcome::Delivered => {
                 push.attempts = 0;
@@ -198,9 +200,13 @@ impl Engine<'_> {
                     // What has come while it was out is something new.
                     push.rests_at = Some(push.tried_at);
                     push.attempts = ATTEMPTS;
-                    crate::fmt::info!("a webhook is given up until there is something new to tell");
+                    given_up = Some(push.follower.key);
                 }
             }
+        }
+        if let Some(key) = given_up {
+            self.journal.now = now;
+            self.note(Note::new(Level::Warn, "a webhook is given up until there is something new to tell"), key);
         }
         self.push.wake();
     }
@@ -218,7 +224,8 @@ impl Engine<'_> {
     /// What became of notifications.
     pub(crate) fn push_counts(&self) -> PushCounts {
         let used = super::count(self.push.places.iter().filter(|push| push.is_used()));
-        PushCounts { used, all: self.push.places.len() as u32, ..self.push.counts }
+        let most = self.tally.configs_most.max(used);
+        PushCounts { used, most, all: self.push.places.len() as u32, ..self.push.counts }
     }
 }
 

@@ -38,9 +38,12 @@ pub use write::Piece;
 pub(crate) use write::{Chunk, Refused};
 
 use crate::{
-    door::Allowance,
+    door::{Allowance, Owner},
+    journal::{Journal, JournalStorage, Level, Line, Note},
     log::{Pool, Stamp},
+    tally::{Tally, Usage},
     time::{Entropy, Millis, UnixMillis},
+    trace::Trace,
 };
 
 /// The machine. See the module.
@@ -66,6 +69,10 @@ pub struct Engine<'s> {
     allowance: Allowance,
     /// Who is to be notified.
     push: crate::push::Table<'s>,
+    /// What happened lately.
+    pub(crate) journal: Journal<'s>,
+    /// What was counted.
+    pub(crate) tally: Tally,
 }
 
 impl<'s> Engine<'s> {
@@ -92,7 +99,33 @@ impl<'s> Engine<'s> {
             share,
             allowance: Allowance::UNLIMITED,
             push: crate::push::Table::none(),
+            journal: Journal::none(),
+            tally: Tally::NEW,
         }
+    }
+
+    /// Keeps what happens in the given memory, if it is of that level or worse, and tells a listener of every line: now,
+    /// in the middle of whatever it is that happens.
+    pub fn set_journal<const LINES: usize>(
+        &mut self,
+        storage: &'s mut JournalStorage<LINES>,
+        least: Level,
+        listener: fn(&Line),
+    ) {
+        self.journal = Journal::new(storage, least, listener);
+    }
+
+    /// Notes what happened to a task.
+    pub(crate) fn note(&mut self, note: Note, key: TaskKey) {
+        if let Some(slot) = self.slots.get(key) {
+            self.journal.note(note, Some(slot.owner), &slot.id, slot.trace);
+        }
+    }
+
+    /// Notes what happened to somebody's call, or to nobody's.
+    pub(crate) fn note_call(&mut self, now: Millis, note: Note, owner: Option<Owner>, trace: Trace) {
+        self.journal.now = now;
+        self.journal.note(note, owner, "", trace);
     }
 
     /// Tells what one caller may have.
@@ -117,14 +150,31 @@ impl<'s> Engine<'s> {
     /// What there is room for, and how much of it is in use.
     pub fn limits(&self) -> Limits {
         Limits {
-            tasks: self.slots.capacity(),
-            tasks_used: self.slots.used(),
-            blocks: self.pool.capacity(),
-            blocks_used: self.pool.capacity().saturating_sub(self.pool.available()),
-            workers: self.jobs.len() as u32,
-            readers: self.readers.len() as u32,
-            readers_used: count(self.readers.iter().filter(|reader| reader.is_used())),
+            tasks: Usage { used: self.slots.used(), most: self.tally.tasks_most, all: self.slots.capacity() },
+            blocks: Usage {
+                used: self.pool.capacity().saturating_sub(self.pool.available()),
+                most: self.pool.capacity().saturating_sub(self.pool.least_available()),
+                all: self.pool.capacity(),
+            },
+            workers: Usage { used: self.busy(), most: self.tally.workers_most, all: self.jobs.len() as u32 },
+            readers: Usage {
+                used: self.tally.readers_used,
+                most: self.tally.readers_most,
+                all: self.readers.len() as u32,
+            },
         }
+    }
+
+    /// What was counted.
+    pub(crate) fn tally(&mut self) -> &Tally {
+        // Each record has a stamp of its own.
+        self.tally.records = self.stamp;
+        &self.tally
+    }
+
+    /// How many tasks are in the state of that number.
+    pub(crate) fn tasks_in(&self, state: usize) -> u32 {
+        count(self.slots.visible().filter(|(_, slot)| slot.state as usize == state))
     }
 
     /// Fills `bytes` with the randomness that ids are made of.

@@ -5,6 +5,7 @@ use crate::{
     config::{ID_MAX, SECRET_MAX, URL_MAX},
     door::Owner,
     engine::send::BEHIND,
+    journal::{Level, Note},
     json::{self, Sink, Text},
     log::{self, Draft, Header, ITEM_HEAD, Kind, NIL, Span, Stamp, Tag},
     model::{Fault, FaultKind, PushConfig},
@@ -205,7 +206,11 @@ impl<'s> Engine<'s> {
         });
         let stamp = push.stamp;
         match place.and_then(|place| self.push.places.get_mut(place)) {
-            Some(place) => *place = push,
+            Some(place) => {
+                *place = push;
+                let used = count(self.push.places.iter().filter(|push| push.is_used()));
+                self.tally.configs_most = self.tally.configs_most.max(used);
+            }
             // cannot be: `check_push` found a place. The record would be nobody's.
             None => self.remove_push_record(key, stamp),
         }
@@ -299,7 +304,7 @@ impl<'s> Engine<'s> {
     fn lose_push(&mut self, task: TaskKey, config: Cursor) {
         if self.push.places.iter().any(|push| push.stamp == config.stamp && !self.is_told(push)) {
             self.push.counts.lost = self.push.counts.lost.saturating_add(1);
-            crate::fmt::info!("a webhook made room for others before it was told all");
+            self.note(Note::new(Level::Warn, "a webhook made room for others before it was told all"), task);
         }
         self.delete_push(task, config);
     }

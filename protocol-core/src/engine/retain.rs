@@ -6,6 +6,7 @@ use super::{
     slot::{Place, Slot},
 };
 use crate::door::{Door, Owner};
+use crate::journal::Note;
 use crate::log::{self, Draft, Header, Kind, NIL};
 use crate::time::Millis;
 
@@ -62,6 +63,10 @@ impl Engine<'_> {
             return;
         }
         self.forget_pushes(key);
+        if self.slots.get(key).is_some_and(|slot| !slot.hidden) {
+            self.tally.evicted = self.tally.evicted.wrapping_add(1);
+            self.note(Note::EVICTED, key);
+        }
         let Some(slot) = self.slots.get_mut(key) else { return };
         log::clear(&mut self.pool, &mut slot.chain);
         self.slots.remove(&mut self.finished, key);
@@ -113,6 +118,7 @@ impl Engine<'_> {
                     _ => slot.dropped_statuses_upto = header.stamp(),
                 }
                 log::remove(&mut self.pool, &mut slot.chain, before, record);
+                self.tally.dropped = self.tally.dropped.wrapping_add(1);
                 return true;
             }
             before = Some(record);

@@ -11,6 +11,7 @@ use crate::{
     log::{Draft, ITEM_HEAD, Kind, Stamp, Tag},
     model::{Content, Fault, FaultKind, Profile, SendCall, TaskName, TaskState},
     time::Millis,
+    trace::Trace,
 };
 
 /// What became of a message.
@@ -29,6 +30,8 @@ pub(crate) struct Sender<'a, 'd> {
     pub(crate) profile: &'a Profile<'a>,
     pub(crate) door: &'a Door<'d>,
     pub(crate) shown: &'a Shown,
+    /// The trace that the message belongs to.
+    pub(crate) trace: Option<Trace>,
 }
 
 /// How the dialect of the caller treats tasks.
@@ -55,6 +58,7 @@ impl Engine<'_> {
         call: &SendCall<'_>,
         manners: Manners,
     ) -> Result<Sent, Fault> {
+        self.journal.now = now;
         check_media_types(sender.profile, call)?;
         let owner = sender.caller.owner;
         let known = match call.task {
@@ -80,6 +84,12 @@ impl Engine<'_> {
         match self.store_message(now, key, call, shown, blocks) {
             Ok(message) => {
                 self.lend(key, shown.lender(sender.door));
+                if let Some((slot, trace)) = self.slots.get_mut(key).zip(sender.trace) {
+                    slot.trace = trace;
+                }
+                if known.is_none() {
+                    self.tally.created = self.tally.created.wrapping_add(1);
+                }
                 if let Some(config) = &call.push {
                     // cannot fail: it was checked, and there is room for it.
                     let _ = self.handle_push(now, key, manners, config, message);
@@ -166,6 +176,7 @@ impl Engine<'_> {
             self.pool.give_back(reserve);
             return Err(Fault::busy("the task table is full"));
         };
+        self.tally.tasks_most = self.tally.tasks_most.max(self.slots.used());
         let tentative = manners.knows_replies && self.worker_is_idle();
         self.slots.put(
             key,

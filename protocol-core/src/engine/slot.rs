@@ -6,6 +6,7 @@ use crate::{
     json::Text,
     log::{BlockIndex, Chain, NIL, Stamp},
     model::TaskState,
+    trace::Trace,
 };
 
 /// A task's or a context's id.
@@ -80,6 +81,8 @@ pub(crate) struct Slot {
     pub(super) hidden: bool,
     /// Its agent says that it takes long.
     pub(super) slow: bool,
+    /// The trace of the newest message that had one.
+    pub(crate) trace: Trace,
 }
 
 impl Slot {
@@ -115,6 +118,7 @@ impl Slot {
         tentative: false,
         hidden: false,
         slow: false,
+        trace: Trace::NONE,
     };
 }
 

@@ -1,7 +1,7 @@
 //! The memory of a machine. The only place where its sizes are numbers.
 
 use super::{Job, Reader, Slot};
-use crate::log::Block;
+use crate::{log::Block, tally::Usage};
 
 /// Memory for `TASKS` tasks with `BLOCKS` blocks of log between them, `WORKERS` tasks being worked on at a time, and
 /// `READERS` answers being waited for or streamed at a time. All zero when new: a static one costs no flash.
@@ -48,18 +48,12 @@ impl<const TASKS: usize, const BLOCKS: usize, const WORKERS: usize, const READER
 /// What a machine has room for, and how much of it is in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Tasks that can be kept.
-    pub tasks: u32,
     /// Tasks that are kept.
-    pub tasks_used: u32,
+    pub tasks: Usage,
     /// Blocks of log.
-    pub blocks: u32,
-    /// Blocks in use.
-    pub blocks_used: u32,
-    /// Tasks that can be worked on at a time.
-    pub workers: u32,
-    /// Answers that can be waited for or streamed at a time.
-    pub readers: u32,
-    /// Answers that are.
-    pub readers_used: u32,
+    pub blocks: Usage,
+    /// Tasks that are worked on at a time.
+    pub workers: Usage,
+    /// Answers that are waited for or streamed at a time.
+    pub readers: Usage,
 }

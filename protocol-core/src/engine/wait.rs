@@ -54,6 +54,8 @@ impl Engine<'_> {
         let owner = self.slot(task).map_or(Owner::GUEST, |slot| slot.owner);
         let key = self.check_reader(owner)?;
         self.set_reader(key, Reader { used: true, owner, task: Some(task), ..Reader::FREE });
+        self.tally.readers_used = self.tally.readers_used.saturating_add(1);
+        self.tally.readers_most = self.tally.readers_most.max(self.tally.readers_used);
         Ok(key)
     }
 
@@ -65,6 +67,7 @@ impl Engine<'_> {
 
     pub(crate) fn handle_reader_gone(&mut self, key: ReaderKey) {
         self.set_reader(key, Reader::FREE);
+        self.tally.readers_used = self.tally.readers_used.saturating_sub(1);
     }
 
     /// Wakes the reader when its task has a new record, or at `wake_at`.
@@ -105,11 +108,17 @@ impl Engine<'_> {
         slot.place = Place::Running;
         slot.run_message = slot.newest_message;
         self.job(worker).task = Some(key);
+        self.tally.workers_most = self.tally.workers_most.max(self.busy());
         // Whoever queued several tasks has woken one worker: each wakes the next.
         if !self.queued.is_empty() {
             self.wake_idle_worker();
         }
         Some(key)
+    }
+
+    /// How many workers have a task.
+    pub(super) fn busy(&self) -> u32 {
+        super::count(self.jobs.iter().filter(|job| job.task.is_some()))
     }
 
     /// Whether the worker's task is still its to work on.

@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::{Engine, TaskKey, count, slot::Place};
 use crate::{
+    journal::Note,
     json::{Json, Sink},
     log::{Draft, Header, Kind, NIL, Pool, Stamp, Tag},
     model::{Fault, FaultKind, TaskState},
@@ -73,7 +74,9 @@ impl Engine<'_> {
         state: TaskState,
         parts: &[Piece<'_>],
     ) -> Result<Stamp, Refused> {
+        self.journal.now = now;
         let slot = self.slots.get(key).ok_or(Refused::Over)?;
+        let was = slot.state;
         let reopened = slot.place == Place::Asking && state == TaskState::Submitted;
         let is_first = slot.status_stamp == 0;
         if !is_first && !reopened && !slot.state.may_become(state) {
@@ -103,6 +106,10 @@ impl Engine<'_> {
         slot.status_stamp = stamp;
         slot.tentative &= state == TaskState::Submitted;
         slot.asks_credential = state == TaskState::AuthRequired || slot.asks_credential && !state.is_settled();
+        if is_first || was != state {
+            self.tally.count_move(state);
+            self.note(Note::task(state), key);
+        }
         self.settle(key, state);
         self.wake_readers(key);
         Ok(stamp)
@@ -151,6 +158,9 @@ impl Engine<'_> {
         self.pool.give_back(slot.reserve);
         // Only one answer is interested in it: it goes before anything else does.
         self.slots.push_front(&mut self.finished, key);
+        self.tally.replied = self.tally.replied.wrapping_add(1);
+        self.journal.now = now;
+        self.note(Note::REPLIED, key);
         self.drop_pushes(key);
         self.wake_readers(key);
         Ok(stamp)

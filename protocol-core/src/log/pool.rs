@@ -42,6 +42,8 @@ pub(crate) struct Pool<'s> {
     /// Blocks from here on were never used; they join no list, so that memory is touched only when needed.
     pub(super) fresh: u32,
     available: u32,
+    /// The fewest that there ever were.
+    least_available: u32,
     /// Places looked at, for tests that hold the work against the length of what was read.
     #[cfg(test)]
     pub(crate) looks: core::cell::Cell<u64>,
@@ -55,6 +57,7 @@ impl<'s> Pool<'s> {
             free: NIL,
             fresh: 0,
             available,
+            least_available: available,
             #[cfg(test)]
             looks: core::cell::Cell::new(0),
         }
@@ -65,12 +68,18 @@ impl<'s> Pool<'s> {
         self.available
     }
 
+    /// How few there ever were.
+    pub(crate) const fn least_available(&self) -> u32 {
+        self.least_available
+    }
+
     pub(crate) fn capacity(&self) -> u32 {
         self.blocks.len() as u32
     }
 
     pub(crate) fn take(&mut self) -> Option<BlockIndex> {
         self.available = self.available.checked_sub(1)?;
+        self.least_available = self.least_available.min(self.available);
         let index = if self.free == NIL {
             let fresh = self.fresh;
             self.fresh = fresh.saturating_add(1);

@@ -62,6 +62,35 @@ pub enum FaultKind {
 impl FaultKind {
     /// How many there are.
     pub const COUNT: usize = 19;
+
+    /// All of them, in words that need no dialect: for logs and counters.
+    pub const NAMES: [&'static str; Self::COUNT] = [
+        "parse",
+        "invalid_request",
+        "method_not_found",
+        "invalid_params",
+        "internal",
+        "task_not_found",
+        "task_not_cancelable",
+        "push_not_supported",
+        "unsupported_operation",
+        "content_type_not_supported",
+        "invalid_agent_response",
+        "extended_card_not_configured",
+        "extension_required",
+        "version_not_supported",
+        "task_ended",
+        "busy",
+        "unauthenticated",
+        "forbidden",
+        "too_often",
+    ];
+
+    /// In words that need no dialect.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        Self::NAMES.get(self as usize).copied().unwrap_or_default()
+    }
 }
 
 impl Fault {

@@ -63,6 +63,20 @@ impl TaskState {
         [0, 0, 0, 0, 0, 0, 0, 0], // Rejected
     ];
 
+    /// In a word, whatever the dialects say: for logs and counters.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Submitted => "submitted",
+            Self::Working => "working",
+            Self::InputRequired => "input_required",
+            Self::AuthRequired => "auth_required",
+            Self::Completed => "completed",
+            Self::Canceled => "canceled",
+            Self::Failed => "failed",
+            Self::Rejected => "rejected",
+        }
+    }
+
     /// Whether a task in this state may move to `to`.
     pub(crate) const fn may_become(self, to: Self) -> bool {
         Self::MOVES[self as usize][to as usize] == 1

@@ -14,6 +14,7 @@ use crate::{
     reply::{Opening, Reply},
     rpc,
     time::Millis,
+    trace::Trace,
 };
 
 /// The id of an event: the same whenever it is tried, and no other event's.
@@ -94,6 +95,14 @@ impl<'n, 's> Delivery<'n, 's> {
         let engine = self.node.engine();
         let push = engine.push(self.place, self.stamp)?;
         engine.slot(push.follower.key).map(|slot| slot.id.clone())
+    }
+
+    /// The trace that its task belongs to. Who has to prove that it is meant hears nothing of it.
+    #[must_use]
+    pub fn trace(&self) -> Option<Trace> {
+        let engine = self.node.engine();
+        let push = engine.push(self.place, self.stamp).filter(|_| !self.is_challenge())?;
+        engine.slot(push.follower.key)?.trace.known()
     }
 
     /// The id of the event.

@@ -60,6 +60,8 @@ pub struct PushCounts {
     pub used: u32,
     /// See `used`.
     pub all: u32,
+    /// The most that there were at a time.
+    pub most: u32,
     /// Events that were acknowledged.
     pub delivered: u32,
     /// Attempts that failed.
@@ -170,7 +172,7 @@ impl<'s> Table<'s> {
             places: &mut [],
             senders: &mut [],
             webhooks: Webhooks { rules: Rules::STRICT, challenge: Challenge::ByDialect },
-            counts: PushCounts { used: 0, all: 0, delivered: 0, failed: 0, given_up: 0, lost: 0 },
+            counts: PushCounts { used: 0, all: 0, most: 0, delivered: 0, failed: 0, given_up: 0, lost: 0 },
             wake_at: None,
             turns: 0,
         }

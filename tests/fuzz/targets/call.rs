@@ -43,7 +43,7 @@ fuzz_target!(|bytes: &[u8]| {
             judge::answer(answer, id);
         }
         drop(open);
-        assert_eq!(world.node.limits().readers_used, 0, "a reader's place is lost");
+        assert_eq!(world.node.limits().readers.used, 0, "a reader's place is lost");
     });
 });
 

@@ -16,7 +16,7 @@ use firmware::{
     app::App,
     http::{self, Bodies, Buffers, Crowd, Ending, Limits, Names, Site},
     reset::Reason,
-    status::{Connection, Facts},
+    status::{Connection, Edge, Facts},
 };
 use libfuzzer_sys::fuzz_target;
 use mote_fuzz::{
@@ -33,7 +33,7 @@ use protocol_core::{
 use serde_json::Value;
 
 /// Little enough to be met.
-const LIMITS: Limits = Limits { head_bytes: 700, target_bytes: 100, body_bytes: 3000, requests: 12, ..Limits::DEVICE };
+static LIMITS: Limits = Limits { head_bytes: 700, target_bytes: 100, body_bytes: 3000, requests: 12, ..Limits::DEVICE };
 
 /// Those that the seeds use.
 const NAMES: Names<'static> = Names { hosts: &["mote.local", "a"], origins: &["http://panel.example"] };
@@ -87,7 +87,9 @@ fn peer<'c>(world: &World<'c, '_>, [how, pieces, pace]: [u8; 3], sent: &[u8]) ->
 
 /// Serves one connection to its end.
 fn serve(world: &mut World<'_, '_>, peer: &Peer<'_>) -> Ending {
-    let facts = Facts { board: "fuzz", past: Reason::PowerOn.into(), stack: None, network: Connection::default() };
+    let edge = Edge::new(&LIMITS, 6, 1);
+    let facts =
+        Facts { board: "fuzz", past: Reason::PowerOn.into(), stack: None, network: Connection::default(), edge };
     let app = App::new(world.node, &facts, None);
     let mut room = vec![0; LIMITS.body_bytes];
     let shelf = [RefCell::new(&mut room[..])];

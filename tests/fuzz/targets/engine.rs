@@ -42,7 +42,7 @@ fn play(world: &mut World<'_, '_>, operations: &[u8]) {
         judge::answer(&answer, &id);
     }
     world.node.check(&mut marks);
-    assert_eq!(world.node.limits().readers_used, 0, "a reader's place is lost");
+    assert_eq!(world.node.limits().readers.used, 0, "a reader's place is lost");
 }
 
 fn operate<'n, 's>(world: &mut World<'n, 's>, open: &mut Open<'n, 's>, what: u8, whom: u8, how: u8) {

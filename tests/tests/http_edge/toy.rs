@@ -2,7 +2,7 @@
 
 use core::{cell::RefCell, future::pending};
 
-use firmware::http::{BaseUrl, Broken, Call, CardVersion, Head, Kind, Refusal, Service, Source};
+use firmware::http::{BaseUrl, Broken, Call, CardVersion, Head, Kind, Refusal, Service, Source, Traffic};
 use protocol_core::{
     Access,
     door::{Address, Allowance, Caller, Classes, Credential, Door, DoorStorage, Principal, Turned},
@@ -24,12 +24,14 @@ pub(crate) const KID: &str = "toy-key-1";
 pub(crate) struct Toy {
     door: RefCell<Door<'static>>,
     signs: bool,
+    /// What the edge has counted.
+    pub(crate) traffic: Traffic,
 }
 
 impl Toy {
     /// Everybody may come in, as often as they like.
     pub(crate) fn open() -> Self {
-        Self { door: RefCell::new(Door::open_to_all()), signs: false }
+        Self { door: RefCell::new(Door::open_to_all()), signs: false, traffic: Traffic::default() }
     }
 
     /// Three are known.
@@ -42,7 +44,7 @@ impl Toy {
         ] {
             door.know(Principal::new(name, classes, token).expect("a principal")).expect("room");
         }
-        Self { door: RefCell::new(door), signs: true }
+        Self { door: RefCell::new(door), signs: true, traffic: Traffic::default() }
     }
 }
 
@@ -115,6 +117,18 @@ impl Service for Toy {
 
     fn status(&self) -> Answer {
         br#"{"board":"toy"}"#.to_vec().into()
+    }
+
+    fn log(&self, caller: Caller, after: u64) -> Answer {
+        format!(r#"{{"after":{after},"for":"{}"}}"#, caller.classes()).into_bytes().into()
+    }
+
+    fn metrics(&self) -> Answer {
+        b"# TYPE toys gauge\ntoys 1\n".to_vec().into()
+    }
+
+    fn traffic(&self) -> &Traffic {
+        &self.traffic
     }
 
     fn card_version(&self) -> CardVersion<'_> {

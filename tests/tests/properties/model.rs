@@ -251,8 +251,8 @@ impl Model {
         let limits = self.world.node.limits();
         assert!([-32000, -32011].contains(&code), "{code} for {id:?}");
         let live = self.tasks.values().filter(|task| !task.is_ended()).count() as u32;
-        let is_tight = limits.readers_used == limits.readers || limits.blocks_used > limits.blocks / 4;
-        assert!(live == limits.tasks || is_tight || id.is_some(), "busy for no reason: {limits:?}");
+        let is_tight = limits.readers.used == limits.readers.all || limits.blocks.used > limits.blocks.all / 4;
+        assert!(live == limits.tasks.all || is_tight || id.is_some(), "busy for no reason: {limits:?}");
     }
 }
 
@@ -281,9 +281,9 @@ fn the_engine_does_what_a_simple_model_does() {
             assert_eq!(answer["result"]["task"]["status"]["state"], "TASK_STATE_COMPLETED", "{answer}");
         }
         let limits = model.world.node.limits();
-        assert_eq!((limits.tasks_used, limits.readers_used), (5, 0));
+        assert_eq!((limits.tasks.used, limits.readers.used), (5, 0));
         // A message, that it was submitted, that it is completed.
-        assert_eq!(limits.blocks_used, 5 * 3, "blocks are lost");
+        assert_eq!(limits.blocks.used, 5 * 3, "blocks are lost");
         let (refusals, evictions) = tight.get();
         tight.set((refusals + model.refusals, evictions + model.evictions));
     });

@@ -169,7 +169,7 @@ fn whatever_is_sent_the_answer_is_well_formed() {
         let (list, _, ended) = answer(&world, &Inbound { body: LIST.as_bytes(), ..Inbound::GUEST }, 100);
         assert!(ended);
         judge(&list);
-        assert_eq!(world.node.limits().readers_used, 0);
+        assert_eq!(world.node.limits().readers.used, 0);
         let again = world.post(&send("SendMessage", "done", ""));
         if again.has_ended() {
             judge(&again.text());
@@ -193,5 +193,5 @@ fn every_truncation_of_a_request_is_refused_as_one() {
             assert!(text.contains("\"code\":-32700"), "{text}");
         }
     }
-    assert_eq!(world.node.limits().tasks_used, 0);
+    assert_eq!(world.node.limits().tasks.used, 0);
 }

@@ -153,7 +153,7 @@ fn the_events_of_a_stream_add_up_to_the_task() {
             let (broken, whole) = counts.get();
             counts.set((broken + usize::from(client.is_broken()), whole + usize::from(client.has_ended())));
         }
-        assert_eq!(world.node.limits().readers_used, 0);
+        assert_eq!(world.node.limits().readers.used, 0);
     });
     let (broken, whole) = counts.get();
     assert!(whole > 10 * broken, "{broken} of {whole} were cut off");

@@ -50,7 +50,7 @@ fn what_was_answered_is_not_evicted_before_it_was_sent() {
         client.resume();
         world.settle();
         assert!(client.has_ended() && !client.text().contains("error"), "{text}: {}", client.text());
-        assert_eq!(world.node.limits().tasks_used, 4);
+        assert_eq!(world.node.limits().tasks.used, 4);
     }
     // If there is nothing else it has to go.
     let mut world = small::<1, 256, 2, 4>();
@@ -93,8 +93,8 @@ fn a_message_larger_than_a_task_may_be_is_refused_by_name() {
     let text = world.ask(&send("SendMessage", &"x".repeat(2000), ""));
     assert_eq!(code_of(&text), -32602);
     assert!(text.contains("larger than a task may be"), "{text}");
-    assert_eq!(world.node.limits().tasks_used, 0);
-    assert_eq!(world.node.limits().blocks_used, 0);
+    assert_eq!(world.node.limits().tasks.used, 0);
+    assert_eq!(world.node.limits().blocks.used, 0);
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn more_answers_than_readers_are_refused_and_the_task_is_not_made() {
         (0..2).map(|_| world.post(&send("SendStreamingMessage", "work; wait 5000; done", ""))).collect();
     let text = world.ask(&send("SendMessage", "done", ""));
     assert_eq!(code_of(&text), -32000);
-    assert_eq!(world.node.limits().tasks_used, 2);
+    assert_eq!(world.node.limits().tasks.used, 2);
     // What needs no place is still answered.
     assert!(world.ask(&about("GetTask", &member(&waiting[0].text(), "id"))).contains("result"));
     world.advance(5000);

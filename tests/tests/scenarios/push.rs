@@ -179,7 +179,7 @@ fn a_webhook_that_does_not_prove_itself_is_told_nothing() {
 fn what_was_a_message_is_told_to_nobody_and_leaves_nothing() {
     let mut world = world();
     let hooks = Webhooks::start(&mut world, 2, |_| TAKEN);
-    let before = world.node.limits().blocks_used;
+    let before = world.node.limits().blocks.used;
     let answer = world.ask(&send_to("reply hi", "https://example.com/"));
     assert!(answer.contains(r#""message""#));
     world.advance(100_000);
@@ -189,7 +189,7 @@ fn what_was_a_message_is_told_to_nobody_and_leaves_nothing() {
     for _ in 0..8 {
         world.ask(&send("SendMessage", "done", ""));
     }
-    assert!(world.node.limits().blocks_used - before < 8 * 6, "{:?}", world.node.limits());
+    assert!(world.node.limits().blocks.used - before < 8 * 6, "{:?}", world.node.limits());
 }
 
 #[test]

@@ -208,7 +208,7 @@ fn a_configuration_leaves_something_of_the_log_to_the_agents() {
         assert!(answer.contains(r#""text":"y""#) || answer.contains("log"), "{answer}");
     }
     let limits = world.node.limits();
-    assert!(limits.blocks_used <= limits.blocks);
+    assert!(limits.blocks.used <= limits.blocks.all);
 }
 
 #[test]

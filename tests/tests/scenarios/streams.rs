@@ -101,7 +101,7 @@ fn two_streams_of_one_task_see_the_same_and_closing_one_changes_nothing() {
     );
     assert!(second.has_ended() && third.has_ended());
     assert!(!first.has_ended());
-    assert_eq!(world.node.limits().readers_used, 0);
+    assert_eq!(world.node.limits().readers.used, 0);
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn every_request_is_answered_as_it_says() {
             assert_eq!(answer["error"]["code"], code, "{}: {answer}", vector.name);
         }
         served += usize::from(vector.expect == "served");
-        assert_eq!(world.node.limits().tasks_used, u32::from(vector.expect == "served"), "{}", vector.name);
+        assert_eq!(world.node.limits().tasks.used, u32::from(vector.expect == "served"), "{}", vector.name);
     }
     assert_eq!((requests, served), (41, 17));
 }
