@@ -22,6 +22,7 @@ impl Conformance {
             description: "Completes, asks, rejects, streams or answers, as the beginning of the messageId says.",
             tags: &["conformance", "test"],
             examples: &["Any text, with a messageId that begins with tck-complete-task"],
+            arguments: &[],
             access: Access::Read,
         }],
     };
