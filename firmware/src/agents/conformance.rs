@@ -167,7 +167,7 @@ mod tests {
     use std::{format, string::String};
 
     use super::{Conformance, RULES};
-    use crate::agents::bench::{Bench, task_id, with_agent};
+    use crate::bench::{Bench, task_id, with_agent};
 
     fn with_bench(test: impl FnOnce(&Bench<'_>)) {
         with_agent(Conformance::PROFILE, &Conformance, test);
