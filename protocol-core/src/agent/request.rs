@@ -153,11 +153,12 @@ impl<'a> Heard<'a> {
         if let Some(in_data) = self.data.and_then(|data| argument.find(data).transpose()) {
             return Some(in_data);
         }
-        let is_only = is_only_number(skill, argument);
         let mut found = None;
         for (before, word, number) in walk(self.words) {
             let value = match (number, argument.takes) {
-                (Some(number), Takes::Whole(..)) if is_for(argument, before, number, is_only) => whole(number.text),
+                (Some(number), _) if owner(skill, before, number).is_some_and(|owner| owner.name == argument.name) => {
+                    whole(number.text)
+                }
                 (None, Takes::OneOf(choices)) => match choices.iter().position(|choice| is(choice, word)) {
                     Some(place) => i64::try_from(place).ok(),
                     None => continue,
@@ -176,13 +177,10 @@ impl<'a> Heard<'a> {
 
     /// The first number that belongs to no argument.
     fn stray(&self, skill: &Skill<'static>) -> Option<&'a str> {
-        let belongs = |before, number| {
-            let mut numbers = skill.arguments.iter().filter(|argument| matches!(argument.takes, Takes::Whole(..)));
-            numbers.any(|argument| is_for(argument, before, number, is_only_number(skill, argument)))
+        let is_stray = |(before, _, number): (&str, &str, Option<Number<'a>>)| {
+            number.filter(|number| owner(skill, before, *number).is_none()).map(|number| number.text)
         };
-        walk(self.words)
-            .find_map(|(before, _, number)| number.filter(|number| !belongs(before, *number)))
-            .map(|it| it.text)
+        walk(self.words).find_map(is_stray)
     }
 }
 
@@ -196,19 +194,16 @@ fn walk(mut words: Words<'_>) -> impl Iterator<Item = (&str, &str, Option<Number
     })
 }
 
-/// Whether it is the skill's only argument that takes numbers.
-fn is_only_number(skill: &Skill<'_>, argument: &Argument<'_>) -> bool {
-    let is_other = |other: &Argument<'_>| matches!(other.takes, Takes::Whole(..)) && other.name != argument.name;
-    !skill.arguments.iter().any(is_other)
-}
-
-/// Whether a number in a sentence is for an argument: `5 seconds`, `5 s`, `seconds: 5`, or `5` and nothing else.
-fn is_for(argument: &Argument<'_>, before: &str, number: Number<'_>, is_only: bool) -> bool {
-    match behind_courtesies(number.behind).next() {
-        Some(word) if begins(argument.name, word) || is_one_or_many(argument.name, word) => true,
-        None if is_only => true,
-        _ => is_one_or_many(argument.name, before),
-    }
+/// The argument that a number in a sentence is for: `5 seconds`, `5 s`, `seconds: 5`, or `5` and nothing else.
+fn owner<'a>(skill: &Skill<'a>, before: &str, number: Number<'_>) -> Option<&'a Argument<'a>> {
+    let mut numbers = skill.arguments.iter().filter(|argument| matches!(argument.takes, Takes::Whole(..)));
+    let behind = behind_courtesies(number.behind).next();
+    let is_behind = |argument: &&Argument<'_>| behind.is_some_and(|word| is_one_or_many(argument.name, word));
+    let is_begun = |argument: &&Argument<'_>| behind.is_some_and(|word| begins(argument.name, word));
+    let is_before = |argument: &&Argument<'_>| is_one_or_many(argument.name, before);
+    let find = |is_it: &dyn Fn(&&Argument<'_>) -> bool| numbers.clone().find(|argument| is_it(argument));
+    let named = find(&is_behind).or_else(|| find(&is_begun)).or_else(|| find(&is_before));
+    named.or_else(|| numbers.next().filter(|_| numbers.next().is_none() && behind.is_none()))
 }
 
 fn begins(name: &str, word: &str) -> bool {
@@ -217,7 +212,7 @@ fn begins(name: &str, word: &str) -> bool {
 
 /// Whether it is that word, with or without an s behind it.
 fn is_one_or_many(name: &str, word: &str) -> bool {
-    let one = |word: &str| word.len() - usize::from(word.ends_with(['s', 'S']));
+    let one = |word: &str| word.len() - usize::from(word.len() > 1 && word.ends_with(['s', 'S']));
     name.get(..one(name)).zip(word.get(..one(word))).is_some_and(|(name, word)| is(name, word))
 }
 
