@@ -25,7 +25,6 @@ use static_cell::{ConstStaticCell, StaticCell};
 
 use self::{desk::Desk, guard::Guard, porch::Porch, wire::Wire};
 use crate::{
-    agents::sensor::{self, SensorNode},
     app::App,
     board::here,
     http::{self, Bodies, Buffers, Crowd, LEAST_TRANSMIT_BYTES, Limits, Names, Service, Site},
@@ -38,6 +37,7 @@ use crate::{
     wifi::NetworkChange,
 };
 
+mod agent;
 mod calls;
 mod console;
 mod desk;
@@ -127,8 +127,6 @@ impl Entrance {
 
 type Shelf = [RefCell<&'static mut [u8]>; BODIES];
 type Place = Site<'static, 'static, App<'static, 'static>>;
-/// No board here has more than one sensor.
-type Sensing = SensorNode<'static, Desk, 1>;
 
 static UPTIME: ConstStaticCell<Uptime> = ConstStaticCell::new(Uptime::new());
 static MEMORY: ConstStaticCell<Memory> = ConstStaticCell::new(Memory::new());
@@ -151,7 +149,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     static DESK: StaticCell<Desk> = StaticCell::new();
     static FACTS: StaticCell<Facts> = StaticCell::new();
     static GUARD: StaticCell<Guard> = StaticCell::new();
-    static AGENT: StaticCell<Sensing> = StaticCell::new();
+    static AGENT: StaticCell<agent::Shipped> = StaticCell::new();
     static SIGNER: StaticCell<Signer> = StaticCell::new();
     static APP: StaticCell<App<'static, 'static>> = StaticCell::new();
     static SHELF: StaticCell<Shelf> = StaticCell::new();
@@ -205,7 +203,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
             None
         }
     };
-    let identity = Identity { profile: sensor::PROFILE, url: None, served: Served::ALL };
+    let identity = Identity { profile: agent::PROFILE, url: None, served: Served::ALL };
     let node = NODE.init_with(|| {
         let mut engine = Engine::new(MEMORY.take(), entropy);
         engine.set_journal(JOURNAL.take(), Level::Info, |_| {});
@@ -213,7 +211,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         Node::new(engine, door, UPTIME.take(), identity)
     });
     node.note(facts.past.note());
-    let agent = AGENT.init_with(|| SensorNode::new(desk));
+    let agent = AGENT.init_with(|| agent::make(desk));
     let shelf = SHELF.init(ROOMS.take().each_mut().map(|room| RefCell::new(&mut room[..])));
     let bodies = BODIES.init_with(|| Bodies::new(shelf));
     let [hosts, origins] = LISTS.take();
@@ -314,7 +312,7 @@ async fn wind(node: &'static Node<'static>, guard: &'static Guard) -> ! {
 }
 
 #[embassy_executor::task(pool_size = WORKERS)]
-async fn work(worker: usize, node: &'static Node<'static>, agent: &'static Sensing) -> ! {
+async fn work(worker: usize, node: &'static Node<'static>, agent: &'static agent::Shipped) -> ! {
     node.work(worker, agent).await
 }
 

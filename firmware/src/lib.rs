@@ -8,6 +8,7 @@
 //! | [`outbound`] | how does the device call others, and whom does it believe |
 //! | [`app`] | how does the protocol machine stand behind that edge |
 //! | [`agents`] | what can be asked |
+//! | `bench` | how is an agent tested in virtual time (with the feature `bench`) |
 //! | [`board`] | what does a board have to give |
 //! | `device` | how does all of it run on a microcontroller (with the feature of a board) |
 //! | `entropy` | what is chance made of where the chip has little (RP2040 and RP2350) |
@@ -32,8 +33,13 @@
 // A text that is cut in the middle of a character panics with all of Unicode's rules for printing it: 4 KiB of flash.
 #![cfg_attr(not(test), warn(clippy::string_slice))]
 
+// A skill that was written outside of this crate reads the same inside: docs/your-first-skill.md.
+extern crate self as firmware;
+
 pub mod agents;
 pub mod app;
+#[cfg(any(test, feature = "bench"))]
+pub mod bench;
 pub mod board;
 pub mod console;
 #[cfg(feature = "device")]

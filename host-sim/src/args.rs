@@ -74,7 +74,8 @@ pub struct Args {
     pub(crate) port: u16,
     pub(crate) bind: IpAddr,
     pub(crate) url: Option<String>,
-    pub(crate) agent: AgentName,
+    /// Which of those that are shipped, if one is named.
+    pub(crate) agent: Option<AgentName>,
     pub(crate) seed: Option<u64>,
     pub(crate) preset: Preset,
     /// The dialects as they were written, and what that means.
@@ -135,6 +136,8 @@ pub enum BadArgs {
     Keys(BadKeys),
     /// Who is trusted cannot be read.
     Trust(BadTrust),
+    /// A program with an agent of its own was to run another one.
+    OneAgent,
 }
 
 impl BadArgs {
@@ -172,6 +175,7 @@ impl fmt::Display for BadArgs {
             Self::Token(bad) => write!(f, "--token: {bad}"),
             Self::Keys(bad) => bad.fmt(f),
             Self::Trust(bad) => bad.fmt(f),
+            Self::OneAgent => f.write_str("--agent is for host-sim itself: this program has an agent of its own"),
         }
     }
 }
@@ -184,7 +188,7 @@ impl Default for Args {
             port: 8080,
             bind: IpAddr::from([127, 0, 0, 1]),
             url: None,
-            agent: AgentName::Sensor,
+            agent: None,
             seed: None,
             preset: Preset::Host,
             dialects: ("1.0,0.3,0.1".into(), Served::ALL),
@@ -286,11 +290,11 @@ impl Args {
             "--bind" => self.bind = value.parse().ok()?,
             "--url" => self.url = Some(url(value)?.to_owned()),
             "--agent" => {
-                self.agent = match value {
+                self.agent = Some(match value {
                     "sensor" => AgentName::Sensor,
                     "conformance" => AgentName::Conformance,
                     _ => return None,
-                }
+                })
             }
             "--seed" => self.seed = Some(number(value)?),
             "--preset" => {

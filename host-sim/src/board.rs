@@ -13,7 +13,7 @@ use firmware::{
 use crate::store::SimFlash;
 
 /// A board that exists only here. The same seed gives the same readings, whoever asks in between for another sensor.
-pub(crate) struct SimBoard {
+pub struct SimBoard {
     seed: u64,
     fault: Option<Fault>,
     signals: [Cell<Signal>; SENSORS.len()],

@@ -5,7 +5,9 @@ mod board;
 mod keys;
 pub mod net;
 mod outbound;
+mod own;
 mod post;
+mod program;
 mod random;
 mod reach;
 mod sim;
@@ -14,8 +16,10 @@ mod welcome;
 
 pub use self::{
     args::{Args, Asked, BadArgs, HELP},
-    board::say,
+    board::{SimBoard, say},
     keys::{BadGrant, BadKeys},
+    own::{Own, serve},
+    program::program,
     reach::BadTrust,
     sim::{StartError, run},
     welcome::greet,

@@ -30,6 +30,7 @@ use crate::{
     board::{SimBoard, say},
     keys::{self, BadKeys, Keys},
     net::{self, Settings},
+    own::Own,
     post,
     random::System,
     store::{self, SimFlash},
@@ -90,7 +91,7 @@ impl fmt::Display for StartError {
 
 impl core::error::Error for StartError {}
 
-/// Runs a device until `stop` is done. `listening` hears where, just before the first client is served.
+/// Runs a device until `stop` is done, with an agent of one's own or the one that `args` name. `listening` hears where, just before the first client is served.
 ///
 /// To be called inside a `LocalSet`, once in a process for each preset: what a device has room for is a static here, too.
 ///
@@ -101,6 +102,7 @@ impl core::error::Error for StartError {}
 /// If a preset runs twice.
 pub async fn run(
     args: &Args,
+    own: Option<Own>,
     listening: impl FnOnce(SocketAddr),
     stop: impl Future<Output = ()>,
 ) -> Result<(), StartError> {
@@ -141,9 +143,11 @@ pub async fn run(
     }
     keys::make_known(&mut door, &principals);
     door.set_open(args.keys.is_open(args.bind));
-    let profile = match args.agent {
-        AgentName::Sensor => sensor::PROFILE,
-        AgentName::Conformance => Conformance::PROFILE,
+    let agent = args.agent.unwrap_or(AgentName::Sensor);
+    let profile = match (&own, agent) {
+        (Some(own), _) => own.profile,
+        (None, AgentName::Sensor) => sensor::PROFILE,
+        (None, AgentName::Conformance) => Conformance::PROFILE,
     };
     let url = args.url.clone().map(|url| &*url.leak());
     // Who tells clients a name has it.
@@ -156,12 +160,11 @@ pub async fn run(
         node.handle_wall_time(UnixMillis(wall.as_millis() as u64));
     }
 
-    match args.agent {
-        AgentName::Sensor => {
-            let board: &'static SimBoard = Box::leak(Box::new(SimBoard::new(seed, args.fault, store)));
-            employ(node, Box::leak(Box::new(SensorNode::<_, 4>::new(board))));
-        }
-        AgentName::Conformance => employ(node, &Conformance),
+    let board: &'static SimBoard = Box::leak(Box::new(SimBoard::new(seed, args.fault, store)));
+    match (own, agent) {
+        (Some(own), _) => (own.employ)(node, board),
+        (None, AgentName::Sensor) => employ(node, Box::leak(Box::new(SensorNode::<_, 4>::new(board)))),
+        (None, AgentName::Conformance) => employ(node, &Conformance),
     }
     spawn_local(wind(node, clock));
     #[cfg(unix)]
@@ -195,7 +198,7 @@ pub async fn run(
 }
 
 /// Lets as many workers work as the storage has places for.
-fn employ<A: Agent>(node: &'static Node<'static>, agent: &'static A) {
+pub(crate) fn employ<A: Agent>(node: &'static Node<'static>, agent: &'static A) {
     for worker in 0..node.limits().workers.all as usize {
         spawn_local(async move {
             node.work(worker, agent).await;

@@ -2,7 +2,7 @@
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use protocol_core::{Level, Line, time::Millis};
+use protocol_core::{Access, Level, Line, Profile, time::Millis};
 
 use crate::{
     args::{AgentName, Args, Preset},
@@ -10,12 +10,14 @@ use crate::{
     keys,
 };
 
-/// Prints where we listen and what to try.
-pub fn greet(args: &Args, listening: SocketAddr) {
-    let agent = match args.agent {
-        AgentName::Sensor => "sensor node",
-        AgentName::Conformance => "conformance agent",
+/// Prints where we listen and what to try; `own` is what an agent of one's own says about itself.
+pub fn greet(args: &Args, own: Option<&Profile<'_>>, listening: SocketAddr) {
+    let agent = match (own, args.agent) {
+        (Some(own), _) => own.name,
+        (None, Some(AgentName::Conformance)) => "conformance agent",
+        (None, _) => "sensor node",
     };
+    let (one, other) = own.map_or(("read temperature", "watch temperature 3 times"), to_try);
     let room = match args.preset {
         Preset::Host => "",
         Preset::Pico => ", with no more room than on a Pico",
@@ -33,15 +35,16 @@ pub fn greet(args: &Args, listening: SocketAddr) {
     let (hint, header) =
         if is_shut { (", with your token in TOKEN", format!(" {AUTHORIZATION}")) } else { ("", String::new()) };
     say(format_args!("\ntry one of these{hint}:"));
-    for (curl, method, text) in
-        [("curl -s", wording.send, "read temperature"), ("curl -sN", wording.stream, "watch temperature 3 times")]
-    {
+    for (curl, method, text) in [("curl -s", wording.send, one), ("curl -sN", wording.stream, other)] {
         let body = wording.body.replace("METHOD", method).replace("TEXT", text);
         say(format_args!("\n{curl} {url}{header} -H 'Content-Type: application/json' -d '{body}'"));
     }
     if wording.sdk {
         let program = if is_shut { PYTHON_WITH_TOKEN } else { PYTHON };
-        say(format_args!("\npip install a2a-sdk && python3 -c '{}'", program.replace("URL", &url).trim()));
+        say(format_args!(
+            "\npip install a2a-sdk && python3 -c '{}'",
+            program.replace("URL", &url).replace("TEXT", one).trim()
+        ));
     }
     say(format_args!(""));
 }
@@ -66,6 +69,14 @@ pub(crate) fn hear(least: Option<Level>) -> fn(&Line) {
             }
         },
     }
+}
+
+/// Two things to say to an agent of one's own, such as its skills have them. Quotation marks would end somebody else's.
+fn to_try<'a>(own: &Profile<'a>) -> (&'a str, &'a str) {
+    let examples = own.skills.iter().filter(|skill| skill.access < Access::Operator).flat_map(|skill| skill.examples);
+    let mut plain = examples.filter(|example| !example.contains(['"', '\'', '\\'])).copied();
+    let one = plain.next().unwrap_or("hello");
+    (one, plain.next().unwrap_or(one))
 }
 
 /// Who gets in, in words.
@@ -139,7 +150,7 @@ from a2a.types import Role, SendMessageRequest
 
 async def main():
     client = await create_client("URL")
-    message = new_text_message("read temperature", role=Role.ROLE_USER)
+    message = new_text_message("TEXT", role=Role.ROLE_USER)
     async for event in client.send_message(SendMessageRequest(message=message)):
         print(event)
 
@@ -156,7 +167,7 @@ async def main():
     headers = {"Authorization": "Bearer " + os.environ["TOKEN"]}
     config = ClientConfig(httpx_client=httpx.AsyncClient(headers=headers))
     client = await create_client("URL", config)
-    message = new_text_message("read temperature", role=Role.ROLE_USER)
+    message = new_text_message("TEXT", role=Role.ROLE_USER)
     async for event in client.send_message(SendMessageRequest(message=message)):
         print(event)
 
@@ -207,6 +218,12 @@ mod tests {
         }
         // What the client's token is in is another one.
         assert!(!PYTHON_WITH_TOKEN.contains("MOTE_TOKEN") && !AUTHORIZATION.contains("MOTE_TOKEN"));
+    }
+
+    #[test]
+    fn what_to_try_is_what_an_agent_can_do() {
+        assert_eq!(to_try(&firmware::agents::sensor::PROFILE).0, "read temperature");
+        assert_eq!(to_try(&Profile::PLAIN), ("hello", "hello"));
     }
 
     #[test]

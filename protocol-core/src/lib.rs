@@ -26,12 +26,15 @@ mod rpc;
 mod tally;
 pub mod time;
 mod trace;
+pub mod words;
 
-pub use agent::{Agent, Artifact, Data, Done, Pause, Reference, Said, SkillText, Stopped, TaskCx};
+pub use agent::{
+    Agent, Artifact, Data, Done, Examples, Pause, Reference, Request, Said, SkillText, Skilled, Stopped, TaskCx,
+};
 pub use dialect::Served;
 pub use engine::{Engine, Limits, Piece, Storage};
 pub use journal::{JournalStorage, Level, Line, Note};
-pub use model::{Access, FaultKind, Profile, Provider, Skill};
+pub use model::{Access, Argument, FaultKind, Outside, Profile, Provider, Skill};
 pub use node::{Identity, Inbound, Node};
 pub use reply::{Broken, Reply};
 pub use tally::{Asked, Tally, Usage};

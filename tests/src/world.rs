@@ -35,6 +35,7 @@ pub const PROFILE: Profile<'static> = Profile {
             description: "says it again",
             tags: &["test"],
             examples: &["echo hi"],
+            arguments: &[],
             access: Access::Read,
         },
         Skill {
@@ -43,6 +44,7 @@ pub const PROFILE: Profile<'static> = Profile {
             description: "forgets everything",
             tags: &["test"],
             examples: &["wipe"],
+            arguments: &[],
             access: Access::Operator,
         },
     ],

@@ -22,6 +22,7 @@ impl Conformance {
             description: "Completes, asks, rejects, streams or answers, as the beginning of the messageId says.",
             tags: &["conformance", "test"],
             examples: &["Any text, with a messageId that begins with tck-complete-task"],
+            arguments: &[],
             access: Access::Read,
         }],
     };
@@ -166,7 +167,7 @@ mod tests {
     use std::{format, string::String};
 
     use super::{Conformance, RULES};
-    use crate::agents::bench::{Bench, task_id, with_agent};
+    use crate::bench::{Bench, task_id, with_agent};
 
     fn with_bench(test: impl FnOnce(&Bench<'_>)) {
         with_agent(Conformance::PROFILE, &Conformance, test);

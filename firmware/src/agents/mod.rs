@@ -2,6 +2,3 @@
 
 pub mod conformance;
 pub mod sensor;
-
-#[cfg(test)]
-mod bench;

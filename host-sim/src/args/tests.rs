@@ -34,7 +34,7 @@ fn values_stand_behind_a_space_or_an_equals_sign() {
             port: 0,
             bind: IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1]),
             url: Some("https://a.example/x?y=z".into()),
-            agent: AgentName::Conformance,
+            agent: Some(AgentName::Conformance),
             seed: Some(7),
             preset: Preset::Pico,
             dialects: ("1.0,0.3".into(), Served::parse("0.3,1.0").unwrap()),

@@ -52,10 +52,20 @@ impl<'n, 's> TaskCx<'n, 's> {
 
     /// Whether this run answers a message that came when the task was waiting for credentials.
     pub fn was_asked_for_credentials(&self) -> bool {
+        self.state_before() == Some(TaskState::AuthRequired)
+    }
+
+    /// Whether this run answers a message that came when the task was waiting for its client, for whatever it was.
+    pub fn was_asked(&self) -> bool {
+        matches!(self.state_before(), Some(TaskState::AuthRequired | TaskState::InputRequired))
+    }
+
+    /// The state in which the message of this run found the task.
+    fn state_before(&self) -> Option<TaskState> {
         let engine = self.node.engine();
-        let Some(message) = engine.run_message(self.key) else { return false };
+        let message = engine.run_message(self.key)?;
         let before = Snapshot { upto: message.stamp.saturating_sub(1), ..engine.snapshot(self.key) };
-        engine.status(before).is_some_and(|(_, state, _)| state == TaskState::AuthRequired)
+        engine.status(before).map(|(_, state, _)| state)
     }
 
     /// Whether the client has sent another message since this run began.

@@ -18,11 +18,13 @@
 
 mod artifact;
 mod asked;
+mod request;
 mod task;
 mod work;
 
 pub use artifact::{Artifact, Data};
 pub use asked::{Reference, Said, SkillText};
+pub use request::{Examples, Request, Skilled};
 pub use task::{Pause, TaskCx};
 
 /// Does the work of tasks.

@@ -116,6 +116,22 @@ impl<'n, 's> TaskCx<'n, 's> {
         self.status(TaskState::AuthRequired, &[Piece::Text(text), wanted]).map(|()| Done::Told)
     }
 
+    /// Says what is missing to somebody who may not do what needs this class. What acts on the world asks for a credential
+    /// that allows it; what changes the device itself does not: a model would pass the question on, and somebody would
+    /// answer it.
+    ///
+    /// # Errors
+    /// If the task is no longer ours.
+    pub fn refuse(&mut self, access: Access) -> Result<Done, Stopped> {
+        match access {
+            Access::Operator => self.reject(format_args!("That is for operators of this device only.")),
+            _ if self.was_asked_for_credentials() => self.ask_for_credentials(format_args!(
+                "That credential does not allow it: the access class act is needed."
+            )),
+            _ => self.ask_for_credentials(format_args!("This needs a credential with the access class act.")),
+        }
+    }
+
     /// Ends the task well, with words.
     ///
     /// # Errors

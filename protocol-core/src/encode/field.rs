@@ -6,9 +6,9 @@ use super::{
 };
 use crate::{
     engine::{Cursor, Slot},
-    json::Sink,
+    json::{Escaped, Sink},
     log::{Header, Kind, Span, Tag},
-    model::FaultKind,
+    model::{Arguments, FaultKind, Skill},
     time::{Millis, UnixMillis},
 };
 
@@ -124,6 +124,8 @@ pub(super) enum Value<'a> {
     Time(UnixMillis),
     /// The id of a message that has none of its own: its task's, and its stamp.
     MadeId(&'a str, u64),
+    /// What a skill is, and what it has to be told.
+    Description(&'a Skill<'a>),
     /// Three texts as one.
     Joined(&'a str, &'a str, &'a str),
 }
@@ -153,6 +155,14 @@ impl Value<'_> {
                 out.put("\"");
                 crate::json::escape(task, out);
                 _ = write!(out, "-{stamp}\"");
+            }
+            Self::Description(skill) => {
+                out.put("\"");
+                crate::json::escape(skill.description, out);
+                if !skill.arguments.is_empty() {
+                    _ = write!(Escaped(out), "{}", Arguments(skill.arguments));
+                }
+                out.put("\"");
             }
             Self::Joined(a, b, c) => {
                 out.put("\"");
@@ -325,7 +335,7 @@ impl Encoder {
             Field::Pushes => present(scene.engine.has_push()),
             Field::SkillId => skill.map_or(Value::Absent, |skill| Value::Text(skill.id)),
             Field::SkillName => skill.map_or(Value::Absent, |skill| Value::Text(skill.name)),
-            Field::SkillDescription => skill.map_or(Value::Absent, |skill| Value::Text(skill.description)),
+            Field::SkillDescription => skill.map_or(Value::Absent, Value::Description),
             Field::Word => self.words(scene).get(self.word).map_or(Value::Absent, |word| Value::Text(word)),
             Field::InterfaceVersion => self.interface(scene).map_or(Value::Absent, Value::Text),
             _ => Value::Absent,

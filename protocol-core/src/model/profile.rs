@@ -1,5 +1,7 @@
 //! What an agent says about itself.
 
+use super::Argument;
+
 /// What a skill may do, from harmless to powerful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
@@ -24,6 +26,8 @@ pub struct Skill<'a> {
     pub tags: &'a [&'a str],
     /// Requests as one would say them.
     pub examples: &'a [&'a str],
+    /// What else it has to be told, and what that may be. The card says so behind the description.
+    pub arguments: &'a [Argument<'a>],
     /// What it may do.
     pub access: Access,
 }
@@ -56,4 +60,18 @@ pub struct Profile<'a> {
     pub output_modes: &'a [&'a str],
     /// What it can do.
     pub skills: &'a [Skill<'a>],
+}
+
+impl Profile<'static> {
+    /// An agent that has no name yet, understands words and data, and answers with words: the rest of a shorter one.
+    pub const PLAIN: Self = Self {
+        name: "",
+        description: "",
+        version: "1.0.0",
+        provider: None,
+        documentation_url: None,
+        input_modes: &["text/plain", "application/json"],
+        output_modes: &["text/plain"],
+        skills: &[],
+    };
 }

@@ -67,7 +67,7 @@ fn simulate() -> SocketAddr {
         let args = args.with_keys(None).expect("a token");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let listening = |address| sender.send(address).expect("somebody who waits");
-        let run = host_sim::run(&args, listening, core::future::pending());
+        let run = host_sim::run(&args, None, listening, core::future::pending());
         LocalSet::new().block_on(&runtime, run).expect("a free port");
     });
     address.recv().expect("an address")

@@ -6,18 +6,19 @@
 use core::fmt;
 
 use protocol_core::{
-    Access, Said,
-    json::{Json, Kind, Text},
+    Access, Outside, Said,
+    json::{Json, Text},
     time::Millis,
+    words::{Words, is},
 };
 
 use super::{
     reading::Scale,
+    skills::{EVERY, SPAN, TIMES},
     vocabulary::{
         AGAIN, ARTICLES, BOUNDS, EVERY_WORDS, FILLERS, FOR_WORDS, POSITIONS, SCALES, SKILLS, Side, UNITS, Unit, VERBS,
         Verb,
     },
-    words::{Words, is},
 };
 use crate::{
     board::{Position, Sensor},
@@ -123,45 +124,28 @@ pub(super) enum Misfit {
     /// It names nothing that could be switched here.
     Actuator,
     /// An argument is not in its range.
-    Outside(&'static Range),
+    Outside(Outside<'static>),
     /// Something else is wrong with it, in words.
     Because(&'static str),
 }
 
-/// What an argument may be.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Range {
-    what: &'static str,
-    min: i64,
-    max: i64,
-    unit: &'static str,
-}
-
-impl fmt::Display for Range {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} must be a whole number from {} to {}{}", self.what, self.min, self.max, self.unit)
+impl From<Outside<'static>> for Misfit {
+    fn from(outside: Outside<'static>) -> Self {
+        Self::Outside(outside)
     }
 }
-
-impl Range {
-    fn check(&'static self, value: Option<i64>) -> Result<u32, Misfit> {
-        let value = value.filter(|value| (self.min..=self.max).contains(value)).ok_or(Misfit::Outside(self))?;
-        u32::try_from(value).map_err(|_| Misfit::Outside(self))
-    }
-}
-
-static TIMES: Range = Range { what: "the number of times", min: 1, max: 10_000, unit: "" };
-static EVERY: Range = Range { what: "the time between readings", min: 0, max: 3_600_000, unit: " ms" };
-static SPAN: Range = Range { what: "the time to watch", min: 1, max: 86_400_000, unit: " ms" };
 
 impl Plan {
-    fn new(times: Option<u32>, every: Option<u32>, span: Option<u32>) -> Self {
+    /// Nothing that was checked is below zero.
+    fn new(times: Option<i32>, every: Option<i32>, span: Option<i32>) -> Self {
         let times = match (times, span) {
-            (Some(times), _) => times,
+            (Some(times), _) => times.unsigned_abs(),
             (None, None) => 10,
-            (None, Some(_)) => u32::try_from(TIMES.max).unwrap_or(u32::MAX),
+            (None, Some(_)) => TIMES.range().end().unsigned_abs(),
         };
-        Self { every: Millis(every.map_or(1000, u64::from)), times, span: span.map(|span| Millis(span.into())) }
+        let millis = |value: i32| Millis(value.unsigned_abs().into());
+        let every = every.or(EVERY.usual()).unwrap_or_default();
+        Self { every: millis(every), times, span: span.map(millis) }
     }
 }
 
@@ -228,7 +212,7 @@ impl Place<'_> {
         const HOW: Misfit = Misfit::Because("an alert needs a bound, such as: alert when temperature above 30");
         let sensor = sensor.ok_or(Misfit::Sensor)?;
         let (side, behind) = bound.ok_or(HOW)?;
-        let value = behind.numbers().next().and_then(|number| number.milli()).ok_or(HOW)?;
+        let value = behind.numbers().next().and_then(|number| Milli::parse(number.text)).ok_or(HOW)?;
         Ok(Command::Alert { sensor, bound: side.bound(self.in_unit_of(sensor, value, scale)) })
     }
 
@@ -249,7 +233,7 @@ impl Place<'_> {
 
     fn amount_in(self, words: Words<'_>, sensor: usize) -> Option<Milli> {
         let mut numbers = words.numbers();
-        let value = numbers.next()?.milli()?;
+        let value = Milli::parse(numbers.next()?.text)?;
         let scale = words.look_up(SCALES).map(|(scale, _)| scale);
         numbers.next().is_none().then(|| self.in_unit_of(sensor, value, scale))
     }
@@ -269,16 +253,10 @@ impl Place<'_> {
             self.sensors.iter().position(is_it).ok_or(Misfit::Sensor)
         };
         let scale = data.member("unit").and_then(Json::text).and_then(|unit| choose(unit, SCALES));
-        let range = |name, range: &'static Range| {
-            data.member(name)
-                .filter(|value| value.kind() != Kind::Null)
-                .map(|value| range.check(whole(value)))
-                .transpose()
-        };
         Ok(match choose(skill, SKILLS) {
             Some(Verb::Read) => Command::Read { sensor: sensor()?, scale },
             Some(Verb::Watch) => {
-                let plan = Plan::new(range("times", &TIMES)?, range("everyMs", &EVERY)?, range("forMs", &SPAN)?);
+                let plan = Plan::new(TIMES.find(data)?, EVERY.find(data)?, SPAN.find(data)?);
                 Command::Watch { sensor: sensor()?, scale, plan }
             }
             Some(Verb::Alert) => {
@@ -326,7 +304,7 @@ fn plan_in(words: Words<'_>) -> Result<Plan, Misfit> {
     let (mut times, mut every, mut span) = (None, None, None);
     for number in words.numbers() {
         if let Some((Unit::Times, _)) = number.behind.at_front(UNITS) {
-            times = Some(TIMES.check(number.thousandths().and_then(whole_of))?);
+            times = Some(TIMES.check(milli::parse_wide(number.text).and_then(whole_of))?);
         }
     }
     if let Some(((), behind)) = words.look_up(EVERY_WORDS) {
@@ -363,7 +341,7 @@ impl Quantity {
 fn quantity(words: Words<'_>) -> Option<Quantity> {
     if let Some(number) = words.number() {
         let unit = number.behind.at_front(UNITS).map_or(Unit::Millis(1000), |(unit, _)| unit);
-        return Some(Quantity { thousandths: number.thousandths(), unit });
+        return Some(Quantity { thousandths: milli::parse_wide(number.text), unit });
     }
     let behind = words.at_front(ARTICLES).map_or(words, |((), behind)| behind);
     let (unit, _) = behind.at_front(UNITS)?;
@@ -381,11 +359,6 @@ impl Side {
             Self::Below => Bound::Below(value),
         }
     }
-}
-
-/// A whole number in JSON; models write `"10"` and `10.0` too.
-fn whole(value: Json<'_>) -> Option<i64> {
-    value.integer().or_else(|| milli::parse_wide(&value.text()?.decode::<16>()?).and_then(whole_of))
 }
 
 /// A number in JSON, or one in quotes.

@@ -5,7 +5,6 @@ mod kept;
 mod reading;
 mod skills;
 mod vocabulary;
-mod words;
 
 #[cfg(test)]
 mod tests;
@@ -13,7 +12,7 @@ mod tests;
 use core::{cell::Cell, fmt};
 
 use protocol_core::{
-    Access, Agent, Data, Done, Pause, Piece, Reference, Said, Stopped, TaskCx,
+    Agent, Data, Done, Pause, Piece, Reference, Said, Stopped, TaskCx,
     json::Json,
     time::{Millis, UnixMillis},
 };
@@ -63,7 +62,7 @@ impl<B: Board, const SENSORS: usize> Agent for SensorNode<'_, B, SENSORS> {
             Err(misfit) => return self.explain(task, misfit),
         };
         if !task.may(command.access()) {
-            return refuse(task, command.access());
+            return task.refuse(command.access());
         }
         match command {
             Command::Read { sensor, scale } => self.read(task, sensor, scale).await,
@@ -157,21 +156,9 @@ impl<B: Board, const SENSORS: usize> SensorNode<'_, B, SENSORS> {
                 let names = Names(self.board.actuators().iter());
                 reply(task, format_args!("Name something that can be switched here. Actuators: {names}."))
             }
-            Misfit::Outside(range) => task.reject(format_args!("Out of range: {range}.")),
+            Misfit::Outside(outside) => task.reject(format_args!("Out of range: {outside}.")),
             Misfit::Because(why) => reply(task, format_args!("I did not understand: {why}.")),
         }
-    }
-}
-
-/// Says what is missing. What switches things asks for a credential that allows it; what changes the device itself does
-/// not: a model would pass the question on, and somebody would answer it.
-fn refuse(task: &mut TaskCx<'_, '_>, access: Access) -> Result<Done, Stopped> {
-    match access {
-        Access::Operator => task.reject(format_args!("That is for operators of this device only.")),
-        _ if task.was_asked_for_credentials() => {
-            task.ask_for_credentials(format_args!("That credential does not allow it: the access class act is needed."))
-        }
-        _ => task.ask_for_credentials(format_args!("This needs a credential with the access class act.")),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use protocol_core::{Access, Profile, Skill};
+use protocol_core::{Access, Argument, Examples, Profile, Skill};
 
 use crate::board::Sensor;
 
@@ -19,6 +19,11 @@ pub const PROFILE: Profile<'static> = Profile {
     skills: SKILLS,
 };
 
+pub(super) const TIMES: Argument<'static> = Argument::whole("times", 1..=10_000, "how many readings").or_none();
+pub(super) const EVERY: Argument<'static> =
+    Argument::whole("everyMs", 0..=3_600_000, "milliseconds between readings").usually(1_000);
+pub(super) const SPAN: Argument<'static> = Argument::whole("forMs", 1..=86_400_000, "milliseconds to watch").or_none();
+
 /// Everything it can do. The first example of each is the one that the help shows.
 pub const SKILLS: &[Skill<'static>] = &[
     Skill {
@@ -31,19 +36,21 @@ pub const SKILLS: &[Skill<'static>] = &[
             "what is the temperature in fahrenheit?",
             r#"{"skill":"read","sensor":"temperature"}"#,
         ],
+        arguments: &[],
         access: Access::Read,
     },
     Skill {
         id: "watch",
         name: "Watch a sensor",
         description: "Measures again and again and sends each reading when it is made. 10 times every second unless \
-                      said otherwise: 1 to 10000 times, every 0 ms to 1 hour, for up to 24 hours.",
+                      said otherwise.",
         tags: &["sensor", "stream", "live"],
         examples: &[
             "watch temperature 10 times every 200 ms",
             "watch temperature for 5 seconds",
             r#"{"skill":"watch","sensor":"temperature","times":10,"everyMs":200}"#,
         ],
+        arguments: &[TIMES, EVERY, SPAN],
         access: Access::Read,
     },
     Skill {
@@ -53,6 +60,7 @@ pub const SKILLS: &[Skill<'static>] = &[
                       take for ever: come back later, subscribe, or cancel.",
         tags: &["sensor", "alert", "threshold"],
         examples: &["alert when temperature above 30", r#"{"skill":"alert","sensor":"temperature","above":30}"#],
+        arguments: &[],
         access: Access::Read,
     },
     Skill {
@@ -61,6 +69,7 @@ pub const SKILLS: &[Skill<'static>] = &[
         description: "Asks what the sensor should read now, and corrects all later readings by the difference.",
         tags: &["sensor", "calibration"],
         examples: &["calibrate temperature", r#"{"skill":"calibrate","sensor":"temperature","reference":21.5}"#],
+        arguments: &[],
         access: Access::Act,
     },
     Skill {
@@ -69,6 +78,7 @@ pub const SKILLS: &[Skill<'static>] = &[
         description: "Gives the readings kept so far as a CSV file.",
         tags: &["sensor", "history", "csv"],
         examples: &["report temperature", r#"{"skill":"report","sensor":"temperature"}"#],
+        arguments: &[],
         access: Access::Read,
     },
     Skill {
@@ -77,6 +87,7 @@ pub const SKILLS: &[Skill<'static>] = &[
         description: "Switches what is connected on or off.",
         tags: &["actuator", "led", "switch"],
         examples: &["set led on", "turn the led off", r#"{"skill":"set","actuator":"led","state":"on"}"#],
+        arguments: &[],
         access: Access::Act,
     },
     Skill {
@@ -85,6 +96,7 @@ pub const SKILLS: &[Skill<'static>] = &[
         description: "Restarts the device.",
         tags: &["device"],
         examples: &["reboot", r#"{"skill":"reboot"}"#],
+        arguments: &[],
         access: Access::Operator,
     },
     Skill {
@@ -93,6 +105,7 @@ pub const SKILLS: &[Skill<'static>] = &[
         description: "Forgets the network that the device joined; it asks for another one at the next start.",
         tags: &["device", "network"],
         examples: &["forget wifi", r#"{"skill":"forget-wifi"}"#],
+        arguments: &[],
         access: Access::Operator,
     },
 ];
@@ -102,11 +115,8 @@ pub(super) struct Help<'a>(pub(super) &'a [Sensor]);
 
 impl fmt::Display for Help<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("I am a sensor node. I can do this, for example:\n")?;
-        for skill in SKILLS.iter().filter(|skill| skill.access < Access::Operator) {
-            writeln!(f, "- {}: {}", skill.id, skill.examples.first().unwrap_or(&skill.name))?;
-        }
-        write!(f, "Sensors: {}.", Names(self.0.iter().map(|sensor| sensor.name)))
+        let sensors = Names(self.0.iter().map(|sensor| sensor.name));
+        write!(f, "I am a sensor node. I can do this, for example:{}\nSensors: {sensors}.", Examples(SKILLS))
     }
 }
 

@@ -2,74 +2,13 @@
 
 extern crate std;
 
-use core::cell::{Cell, RefCell};
 use std::{format, string::String, vec::Vec};
 
 use super::{PROFILE, SensorNode};
 use crate::{
-    agents::bench::{Bench, OWNER, READER, task_id, text_of, with_agent},
-    board::{Board, Key, Position, Sensor, Trouble},
-    milli::Milli,
+    bench::{Bench, OWNER, READER, Toy, task_id, text_of, with_agent},
+    board::Position,
 };
-
-/// A board whose temperature rises by 0.1 with every reading, from 21.5.
-#[derive(Default)]
-struct Toy {
-    reads: Cell<i32>,
-    fails_after: Cell<Option<i32>>,
-    led: Cell<Option<Position>>,
-    reboots: Cell<u32>,
-    forgets: Cell<u32>,
-    store: RefCell<Vec<(Key, Vec<u8>)>>,
-}
-
-impl Board for Toy {
-    fn sensors(&self) -> &[Sensor] {
-        &[Sensor { name: "temperature", unit: "°C" }, Sensor { name: "humidity", unit: "%" }]
-    }
-
-    async fn read(&self, sensor: usize) -> Result<Milli, Trouble> {
-        let reads = self.reads.get();
-        self.reads.set(reads + 1);
-        match sensor {
-            _ if self.fails_after.get().is_some_and(|after| reads >= after) => Err(Trouble("no answer on the bus")),
-            0 => Ok(Milli(21_500 + 100 * reads)),
-            _ => Ok(Milli(45_000)),
-        }
-    }
-
-    fn actuators(&self) -> &[&'static str] {
-        &["led"]
-    }
-
-    fn set(&self, _: usize, position: Position) -> Result<(), Trouble> {
-        self.led.set(Some(position));
-        Ok(())
-    }
-
-    fn reboot(&self) {
-        self.reboots.set(self.reboots.get() + 1);
-    }
-
-    fn forget_wifi(&self) -> Result<(), Trouble> {
-        self.forgets.set(self.forgets.get() + 1);
-        Ok(())
-    }
-
-    fn load(&self, key: Key, value: &mut [u8]) -> Option<usize> {
-        let store = self.store.borrow();
-        let (_, kept) = store.iter().find(|(known, _)| *known == key)?;
-        value.get_mut(..kept.len())?.copy_from_slice(kept);
-        Some(kept.len())
-    }
-
-    fn save(&self, key: Key, value: &[u8]) -> Result<(), Trouble> {
-        let mut store = self.store.borrow_mut();
-        store.retain(|(known, _)| *known != key);
-        store.push((key, value.into()));
-        Ok(())
-    }
-}
 
 fn with_node(test: impl FnOnce(&Bench<'_>, &Toy)) {
     let board = Toy::default();
@@ -169,7 +108,13 @@ fn refuses_arguments_out_of_range_and_names_the_range() {
         let answer = bench.say("watch temperature 20000 times", "");
         assert_has(&answer, &["TASK_STATE_REJECTED", "from 1 to 10000"]);
         let answer = bench.part(r#"{"data":{"skill":"watch","sensor":"temperature","everyMs":-1}}"#, "");
-        assert_has(&answer, &["TASK_STATE_REJECTED", "from 0 to 3600000 ms"]);
+        assert_has(
+            &answer,
+            &[
+                "TASK_STATE_REJECTED",
+                "everyMs (milliseconds between readings) must be a whole number from 0 to 3600000",
+            ],
+        );
     });
 }
 

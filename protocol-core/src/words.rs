@@ -1,23 +1,26 @@
 //! A sentence as words: lower and upper case are the same, punctuation is nothing, numbers stand alone.
-
-use crate::milli::{self, Milli};
+//!
+//! The words are a model's or a person's: nothing here panics, whatever comes in.
 
 /// The words of a sentence, one after the other. `200ms` is two words, `21.5` is one, and so are `<` and `>`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Words<'a>(&'a str);
+pub struct Words<'a>(&'a str);
 
 impl<'a> Words<'a> {
-    pub(super) const fn new(text: &'a str) -> Self {
+    /// The words of this text.
+    #[must_use]
+    pub const fn new(text: &'a str) -> Self {
         Self(text)
     }
 
     /// Whether one of them is this one.
-    pub(super) fn has(mut self, word: &str) -> bool {
+    #[must_use]
+    pub fn has(mut self, word: &str) -> bool {
         self.any(|other| is(other, word))
     }
 
     /// What the table says about the first word that is in it, and the words behind that one.
-    pub(super) fn look_up<T: Copy>(mut self, table: &[(&str, T)]) -> Option<(T, Self)> {
+    pub fn look_up<T: Copy>(mut self, table: &[(&str, T)]) -> Option<(T, Self)> {
         loop {
             let word = self.next()?;
             if let Some((_, found)) = table.iter().find(|(known, _)| is(word, known)) {
@@ -27,19 +30,19 @@ impl<'a> Words<'a> {
     }
 
     /// What the table says about the word at the front, and the words behind it.
-    pub(super) fn at_front<T: Copy>(mut self, table: &[(&str, T)]) -> Option<(T, Self)> {
+    pub fn at_front<T: Copy>(mut self, table: &[(&str, T)]) -> Option<(T, Self)> {
         let word = self.next()?;
         table.iter().find(|(known, _)| is(word, known)).map(|(_, found)| (*found, self))
     }
 
     /// The number at the front.
-    pub(super) fn number(mut self) -> Option<Number<'a>> {
+    pub fn number(mut self) -> Option<Number<'a>> {
         let text = self.next().filter(|word| number_len(word) > 0)?;
         Some(Number { text, behind: self })
     }
 
     /// Every number, each with the words behind it.
-    pub(super) fn numbers(mut self) -> impl Iterator<Item = Number<'a>> {
+    pub fn numbers(mut self) -> impl Iterator<Item = Number<'a>> {
         core::iter::from_fn(move || {
             loop {
                 let number = self.number();
@@ -54,22 +57,11 @@ impl<'a> Words<'a> {
 
 /// A number in a sentence.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Number<'a> {
-    text: &'a str,
+pub struct Number<'a> {
+    /// As it was written: not always one that can be, such as `21,5`.
+    pub text: &'a str,
     /// The words behind it.
-    pub(super) behind: Words<'a>,
-}
-
-impl Number<'_> {
-    /// Its value, if it is one that can be: not `21,5`, and not out of range.
-    pub(super) fn milli(self) -> Option<Milli> {
-        Milli::parse(self.text)
-    }
-
-    /// Its value in thousandths, where it is no reading and may be larger.
-    pub(super) fn thousandths(self) -> Option<i64> {
-        milli::parse_wide(self.text)
-    }
+    pub behind: Words<'a>,
 }
 
 impl<'a> Iterator for Words<'a> {
@@ -110,7 +102,8 @@ fn is_letter(c: char) -> bool {
 }
 
 /// Whether two words are the same.
-pub(super) fn is(word: &str, other: &str) -> bool {
+#[must_use]
+pub fn is(word: &str, other: &str) -> bool {
     word.eq_ignore_ascii_case(other)
 }
 
@@ -155,8 +148,8 @@ mod tests {
     #[test]
     fn finds_numbers_and_what_follows() {
         let numbers: Vec<_> = Words::new("for 5 seconds 10 times 21,5").numbers().collect();
-        let values: Vec<_> = numbers.iter().map(|number| number.thousandths()).collect();
-        assert_eq!(values, [Some(5_000), Some(10_000), None]);
-        assert_eq!(numbers[1].behind.clone().next(), Some("times"));
+        let texts: Vec<_> = numbers.iter().map(|number| number.text).collect();
+        assert_eq!(texts, ["5", "10", "21,5"]);
+        assert_eq!({ numbers[1].behind }.next(), Some("times"));
     }
 }

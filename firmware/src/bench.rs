@@ -1,4 +1,7 @@
-//! A bench for agents: a node in virtual time, asked and answered in JSON, with everything polled by hand.
+//! A bench for agents: a node in virtual time, asked and answered in JSON, with everything polled by hand; and a board to
+//! put them on.
+//!
+//! For tests only, and with `std`: the feature `bench` has it for those of other crates.
 
 extern crate std;
 
@@ -11,13 +14,26 @@ use core::{
 use std::{boxed::Box, format, string::String, sync::Arc, task::Wake, vec::Vec};
 
 use protocol_core::{
-    Agent, Engine, Identity, Inbound, Node, Profile, Served, Storage,
+    Agent, Engine, Identity, Inbound, Node, Profile, Served, Skilled, Storage,
     door::{Address, Allowance, Classes, Credential, Door, DoorStorage, Principal},
     time::{Clock, Entropy, Millis, UnixMillis},
 };
 
+use crate::{
+    board::{Board, Key, Position, Sensor, Trouble},
+    milli::Milli,
+};
+
+/// Runs a test with an agent that is made of skills on the bench.
+pub fn with_skills<S: Skilled>(agent: &S, test: impl FnOnce(&Bench<'_>)) {
+    with_agent(S::PROFILE, agent, test);
+}
+
 /// Runs a test with an agent on the bench.
-pub(crate) fn with_agent<A: Agent>(profile: Profile<'static>, agent: &A, test: impl FnOnce(&Bench<'_>)) {
+///
+/// # Panics
+/// If a worker leaves, as none does.
+pub fn with_agent<A: Agent>(profile: Profile<'static>, agent: &A, test: impl FnOnce(&Bench<'_>)) {
     let mut storage = Box::new(Storage::<16, 512, WORKERS, 8>::new());
     let mut entropy = Counter(0);
     let clock = Ticks::default();
@@ -36,8 +52,9 @@ pub(crate) fn with_agent<A: Agent>(profile: Profile<'static>, agent: &A, test: i
 }
 
 /// The token of somebody who may do everything, and of somebody who may only look.
-pub(crate) const OWNER: &str = "the-token-of-the-owner";
-pub(crate) const READER: &str = "the-token-of-a-reader";
+pub const OWNER: &str = "the-token-of-the-owner";
+/// See [`OWNER`].
+pub const READER: &str = "the-token-of-a-reader";
 
 const WORKERS: usize = 3;
 
@@ -47,7 +64,8 @@ async fn work<A: Agent>(node: &Node<'_>, worker: usize, agent: &A) {
 
 type Worker<'b> = Pin<Box<dyn Future<Output = ()> + 'b>>;
 
-pub(crate) struct Bench<'b> {
+/// A node with an agent at work, and a clock that goes when it is told to.
+pub struct Bench<'b> {
     node: &'b Node<'b>,
     workers: RefCell<Vec<Worker<'b>>>,
     clock: &'b Ticks,
@@ -56,7 +74,10 @@ pub(crate) struct Bench<'b> {
 
 impl Bench<'_> {
     /// Sends a request and returns the whole answer, letting as much time pass as it takes.
-    pub(crate) fn call(&self, body: &str) -> String {
+    ///
+    /// # Panics
+    /// If that takes more than ten minutes.
+    pub fn call(&self, body: &str) -> String {
         let credential = Credential { name: None, token: self.token.get().as_bytes() };
         let caller = self.node.admit(Address::default(), Some(credential)).ok();
         let mut reply = self.node.call(&Inbound { caller, body: body.as_bytes(), ..Inbound::GUEST });
@@ -77,29 +98,41 @@ impl Bench<'_> {
     }
 
     /// From now on it is the owner of this token who calls.
-    pub(crate) fn call_as(&self, token: &'static str) {
+    pub fn call_as(&self, token: &'static str) {
         self.token.set(token);
     }
 
     /// Sends words in the newest dialect; `more` are further members of the message.
-    pub(crate) fn say(&self, words: &str, more: &str) -> String {
+    pub fn say(&self, words: &str, more: &str) -> String {
         self.part(&format!(r#"{{"text":"{words}"}}"#), more)
     }
 
     /// Sends one part in the newest dialect.
-    pub(crate) fn part(&self, part: &str, more: &str) -> String {
+    pub fn part(&self, part: &str, more: &str) -> String {
         self.call(&format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{{"message":{{"messageId":"m","role":"ROLE_USER","parts":[{part}]{more}}}}}}}"#
         ))
     }
 
+    /// Sends words and does not wait for what becomes of them. Gives the id of the task.
+    pub fn begin(&self, words: &str) -> String {
+        task_id(&self.call(&format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{{"configuration":{{"returnImmediately":true}},"message":{{"messageId":"m","role":"ROLE_USER","parts":[{{"text":"{words}"}}]}}}}}}"#
+        )))
+    }
+
+    /// Cancels a task.
+    pub fn cancel(&self, id: &str) -> String {
+        self.call(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"CancelTask","params":{{"id":"{id}"}}}}"#))
+    }
+
     /// The task as older clients see it.
-    pub(crate) fn get(&self, id: &str) -> String {
+    pub fn get(&self, id: &str) -> String {
         self.call(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{{"id":"{id}"}}}}"#))
     }
 
     /// Lets time pass.
-    pub(crate) fn pass(&self, millis: u64) {
+    pub fn pass(&self, millis: u64) {
         let end = self.clock.0.get() + millis;
         self.settle();
         while self.clock.0.get() < end {
@@ -108,11 +141,13 @@ impl Bench<'_> {
         }
     }
 
-    pub(crate) fn now(&self) -> u64 {
+    /// Milliseconds since the beginning.
+    pub fn now(&self) -> u64 {
         self.clock.0.get()
     }
 
-    pub(crate) fn set_wall_time(&self, wall: u64) {
+    /// Tells the node the wall time, in milliseconds since 1970.
+    pub fn set_wall_time(&self, wall: u64) {
         self.node.handle_wall_time(UnixMillis(wall));
     }
 
@@ -131,15 +166,86 @@ impl Bench<'_> {
     }
 }
 
+/// A board whose temperature rises by 0.1 with every reading, from 21.5.
+#[derive(Default)]
+pub struct Toy {
+    /// Readings that were made.
+    pub reads: Cell<i32>,
+    /// No more readings than these can be made.
+    pub fails_after: Cell<Option<i32>>,
+    /// How its light was switched last: its one actuator, `led`.
+    pub led: Cell<Option<Position>>,
+    /// How often it was to restart.
+    pub reboots: Cell<u32>,
+    /// How often it was to forget its network.
+    pub forgets: Cell<u32>,
+    /// What it keeps.
+    pub store: RefCell<Vec<(Key, Vec<u8>)>>,
+}
+
+impl Board for Toy {
+    fn sensors(&self) -> &[Sensor] {
+        &[Sensor { name: "temperature", unit: "°C" }, Sensor { name: "humidity", unit: "%" }]
+    }
+
+    async fn read(&self, sensor: usize) -> Result<Milli, Trouble> {
+        let reads = self.reads.get();
+        self.reads.set(reads + 1);
+        match sensor {
+            _ if self.fails_after.get().is_some_and(|after| reads >= after) => Err(Trouble("no answer on the bus")),
+            0 => Ok(Milli(21_500 + 100 * reads)),
+            _ => Ok(Milli(45_000)),
+        }
+    }
+
+    fn actuators(&self) -> &[&'static str] {
+        &["led"]
+    }
+
+    fn set(&self, _: usize, position: Position) -> Result<(), Trouble> {
+        self.led.set(Some(position));
+        Ok(())
+    }
+
+    fn reboot(&self) {
+        self.reboots.set(self.reboots.get() + 1);
+    }
+
+    fn forget_wifi(&self) -> Result<(), Trouble> {
+        self.forgets.set(self.forgets.get() + 1);
+        Ok(())
+    }
+
+    fn load(&self, key: Key, value: &mut [u8]) -> Option<usize> {
+        let store = self.store.borrow();
+        let (_, kept) = store.iter().find(|(known, _)| *known == key)?;
+        value.get_mut(..kept.len())?.copy_from_slice(kept);
+        Some(kept.len())
+    }
+
+    fn save(&self, key: Key, value: &[u8]) -> Result<(), Trouble> {
+        let mut store = self.store.borrow_mut();
+        store.retain(|(known, _)| *known != key);
+        store.push((key, value.into()));
+        Ok(())
+    }
+}
+
 /// The string that an answer has behind `"name":"`.
-pub(crate) fn text_of<'a>(answer: &'a str, name: &str) -> &'a str {
+///
+/// # Panics
+/// If it has none.
+pub fn text_of<'a>(answer: &'a str, name: &str) -> &'a str {
     let begin = format!("\"{name}\":\"");
     let (_, rest) = answer.split_once(&begin).unwrap_or_else(|| panic!("no {name} in {answer}"));
     rest.split_once('"').expect("a string ends").0
 }
 
 /// The id of the task in an answer.
-pub(crate) fn task_id(answer: &str) -> String {
+///
+/// # Panics
+/// If there is none.
+pub fn task_id(answer: &str) -> String {
     text_of(answer.split_once("\"result\":").expect("a result").1, "id").into()
 }
 

@@ -1,0 +1,88 @@
+//! The program: what it was asked for on its command line, until it ends.
+
+use std::{io, process::ExitCode};
+
+use tokio::task::LocalSet;
+
+use crate::{Args, Asked, BadArgs, HELP, Own, greet, run, say};
+
+/// Runs host-sim as its command line says, with an agent of one's own or with those that are shipped.
+pub fn program(own: Option<Own>) -> ExitCode {
+    let asked = std::env::args_os()
+        .skip(1)
+        .map(|word| word.into_string().map_err(|word| BadArgs::unknown(&word.to_string_lossy())))
+        .collect::<Result<Vec<_>, _>>()
+        .and_then(Args::parse)
+        .and_then(|asked| match asked {
+            Asked::Run(args) if own.is_some() && args.agent.is_some() => Err(BadArgs::OneAgent),
+            Asked::Run(args) => Ok(Asked::Run(args.with_keys(environment().as_deref())?)),
+            other => Ok(other),
+        });
+    let outcome = match asked {
+        Ok(Asked::Run(args)) => start(&args, own),
+        Ok(Asked::Help) => {
+            say(format_args!("{}", HELP.trim_end()));
+            Ok(())
+        }
+        Ok(Asked::Version) => {
+            say(format_args!("host-sim {}", env!("CARGO_PKG_VERSION")));
+            Ok(())
+        }
+        Err(bad) => {
+            eprintln!("host-sim: {bad}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(trouble) => {
+            eprintln!("host-sim: {trouble}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What the environment says about who gets in. What is no text is no token, and is refused as such.
+fn environment() -> Option<String> {
+    std::env::var_os("MOTE_TOKEN").map(|value| value.to_string_lossy().into_owned())
+}
+
+fn start(args: &Args, own: Option<Own>) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("cannot wait for the network: {error}"))?;
+    LocalSet::new().block_on(&runtime, async {
+        let stop = stop_signal().map_err(|error| format!("cannot wait for Ctrl-C: {error}"))?;
+        let profile = own.as_ref().map(|own| own.profile);
+        let run = run(args, own, |address| greet(args, profile.as_ref(), address), stop);
+        run.await.map_err(|error| error.to_string())?;
+        say(format_args!("stopped"));
+        Ok(())
+    })
+}
+
+/// Is done when somebody wants us to end: Ctrl-C, or the way that other programs ask.
+#[cfg(unix)]
+fn stop_signal() -> io::Result<impl Future<Output = ()>> {
+    use core::{future::poll_fn, task::Poll};
+
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let mut signals = [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?];
+    Ok(poll_fn(move |cx| {
+        let is_asked = signals.iter_mut().any(|signal| signal.poll_recv(cx).is_ready());
+        if is_asked { Poll::Ready(()) } else { Poll::Pending }
+    }))
+}
+
+/// Is done when somebody wants us to end.
+#[cfg(not(unix))]
+fn stop_signal() -> io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        // An error: there is no way to ask us, and we go on for ever.
+        if tokio::signal::ctrl_c().await.is_err() {
+            core::future::pending::<()>().await;
+        }
+    })
+}
