@@ -126,11 +126,17 @@ image() {
     return "$status"
 }
 
-# Two boards in one image: firmware/build.rs says in our words what is wrong, and fails before anything is linked.
+# Two boards in one image: firmware/build/board.rs says in our words what is wrong, and fails before anything is linked.
 one_board() {
     local folder said
     folder=$(mktemp -d)
-    rustc --edition 2024 firmware/build.rs -o "$folder/build" || return 1
+    rustc --edition 2024 --crate-name build -o "$folder/build" - <<'EOF' || return 1
+#[path = "firmware/build/board.rs"]
+mod board;
+fn main() {
+    board::arrange();
+}
+EOF
     said=$(OUT_DIR=$folder CARGO_FEATURE_PICO_W=1 CARGO_FEATURE_ESP32C6=1 "$folder/build")
     rm -rf "$folder"
     grep '^cargo::error=an image is for one board' <<<"$said"
