@@ -19,7 +19,7 @@ const sleep = ms => new Promise(done => setTimeout(done, ms));
 const clip = text => text.length > CLIP ? `${text.slice(0, CLIP)}… (${text.length - CLIP} more characters)` : text;
 const ago = ms => {
   const s = Math.max(0, Math.round(ms / 1000));
-  return s < 90 ? `${s} s` : s < 5400 ? `${Math.round(s / 60)} min` : s < 129600 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86400)} days`;
+  return s < 60 ? `${s} s` : s < 5400 ? `${Math.round(s / 60)} min` : s < 129600 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86400)} days`;
 };
 // No crypto.randomUUID: to browsers a device without TLS is no secure place.
 const fresh = () => [...crypto.getRandomValues(new Uint32Array(4))].map(n => n.toString(16)).join('-');
@@ -152,10 +152,10 @@ async function stream(method, params, on, stop, last) {
       }
     }
   } catch (trouble) {
+    stop.abort();
     throw trouble instanceof Trouble ? trouble : new Trouble('away', 'The connection broke.');
   } finally {
     clearTimeout(stop.timer);
-    stop.abort();
   }
 }
 
@@ -439,8 +439,9 @@ const choose = $('sensor');
 let watchable;
 let liveStop;
 
-function note(name, parts = []) {
-  for (const { data } of parts) {
+// Readings of the past come `apart` from each other: what does not say when it was made is placed by that.
+function note(name, parts = [], apart = 0) {
+  for (const [n, { data }] of parts.entries()) {
     if (typeof data?.value !== 'number') continue;
     const sensor = String(data.sensor ?? name).slice(0, 40);
     if (!series.has(sensor)) {
@@ -449,7 +450,7 @@ function note(name, parts = []) {
       offer(sensor);
     }
     const points = series.get(sensor);
-    points.push({ at: Date.now(), value: data.value, unit: String(data.unit ?? '').slice(0, 12) });
+    points.push({ at: Date.now() - (parts.length - 1 - n) * apart, value: data.value, unit: String(data.unit ?? '').slice(0, 12) });
     if (points.length > 1000 || points[0].at < Date.now() - 2 * SPAN) points.shift();
     if (choose.value === sensor) draw();
   }
@@ -488,14 +489,16 @@ function draw() {
   const newest = points.at(-1);
   const stale = !newest || now - newest.at > 4500;
   $('live').classList.toggle('stale', stale);
-  $('value').textContent = newest ? newest.value : '–';
   $('unit').textContent = newest?.unit || '';
-  const seen = points.filter(point => point.at > now - SPAN);
+  const span = Math.min(SPAN, Math.max(30000, now - points[0]?.at || 0));
+  const seen = points.filter(point => point.at > now - span);
   const values = seen.map(point => point.value);
+  const places = Math.max(0, ...values.map(value => (String(value).split('.')[1] || '').length));
+  $('value').textContent = newest ? newest.value.toFixed(Math.min(places, 6)) : '–';
   const least = Math.min(...values);
   const most = Math.max(...values);
   let told = newest ? `Last reading ${ago(now - newest.at)} ago.` : 'Waiting for a reading.';
-  if (!stale && seen.length) told = `Last ${ago(SPAN)}: ${least} to ${most} ${newest.unit}`;
+  if (!stale && seen.length) told = `Last ${ago(span)}: ${least} to ${most} ${newest.unit}`;
   if (held) told += ` ${held}`;
   if ($('range').textContent !== told) $('range').textContent = told;
   const chart = $('chart');
@@ -506,12 +509,12 @@ function draw() {
   if (seen.length) {
     const room = Math.max((most - least) * 0.15, Math.abs(most) * 0.001, 1e-6);
     const [low, high] = [least - room, most + room];
-    const x = at => 52 + (width - 60) * (1 - (now - at) / SPAN);
+    const x = at => 52 + (width - 60) * (1 - (now - at) / span);
     const y = value => 6 + (height - 30) * (1 - (value - low) / (high - low));
     for (const tick of ticks(low, high)) {
       drawing.append(svg('line', { x1: 52, x2: width - 8, y1: y(tick), y2: y(tick) }), svg('text', { x: 44, y: y(tick) + 4, 'text-anchor': 'end' }, tick));
     }
-    for (const [at, text, anchor] of [[SPAN, `${ago(SPAN)} ago`, 'start'], [SPAN / 2, `${ago(SPAN / 2)} ago`, 'middle'], [0, 'now', 'end']]) {
+    for (const [at, text, anchor] of [[span, `${ago(span)} ago`, 'start'], [0, 'now', 'end']]) {
       drawing.append(svg('text', { x: x(now - at), y: height - 6, 'text-anchor': anchor }, text));
     }
     // A gap in time is a gap in the line.
@@ -533,13 +536,15 @@ async function live() {
     let wait = 1000;
     const sensor = choose.value;
     const halt = {};
-    if (watchable && sensor && !resting()) {
+    if (watchable && status && sensor && !resting()) {
       const context = `page-${sensor}`;
       const running = async () => (await call('ListTasks', { contextId: context, pageSize: 5, historyLength: 0 })).tasks.filter(task => isLive(stateOf(task.status)));
       liveStop = () => {
         halt.now = true;
         halt.stop?.abort();
       };
+      // A board has little room for readings.
+      const everyMs = small ? 2000 : 1000;
       try {
         let mine;
         const on = result => {
@@ -549,19 +554,18 @@ async function live() {
             running().then(tasks => tasks.some(task => task.id !== mine) && cancel(mine, () => {})).catch(() => {});
           }
           const { artifact } = result.artifactUpdate || {};
-          const parts = artifact?.parts || (result.task?.artifacts || []).flatMap(({ parts }) => parts).slice(-1);
+          const past = (result.task?.artifacts || []).flatMap(({ parts }) => parts).slice(-SPAN / everyMs);
+          if (past.length) series.set(sensor, []);
           held = result.task && stateOf(result.task.status) === 'submitted' ? 'Waiting for its turn.' : '';
           const status = result.statusUpdate?.status;
           if (status?.message && !isLive(stateOf(status))) {
             held = clip(status.message.parts.map(part => part.text ?? part.data?.message ?? '').join(' '));
             wait = 10000;
           }
-          if (choose.value === sensor) note(sensor, parts);
+          note(sensor, artifact?.parts || past, everyMs);
         };
         const [found] = await running();
         if (found) mine = null;
-        // A board has little room for readings.
-        const everyMs = small ? 2000 : 1000;
         const data = { skill: 'watch', sensor, times: 300000 / everyMs, everyMs };
         const message = { messageId: fresh(), role: 'ROLE_USER', contextId: context, parts: [{ data }] };
         await follow(found?.id, { message, configuration: { acceptedOutputModes: ['application/json'] } }, on, text => held = text, halt);
@@ -587,7 +591,7 @@ document.onvisibilitychange = () => {
 
 // ---- what it says about itself
 
-const NAMES = { tasks: 'Tasks', logBlocks: 'Room for what tasks say', readers: 'Followers', push: 'Webhooks', stackBytes: 'Stack, bytes', workers: 'Workers', connections: 'Connections' };
+const NAMES = { tasks: 'Tasks', logBlocks: 'Task log, blocks', readers: 'Followers', push: 'Webhooks', stackBytes: 'Stack, bytes', workers: 'Workers', connections: 'Connections' };
 const plain = key => NAMES[key] || key.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`).replace(/^./, letter => letter.toUpperCase());
 let small;
 let status;
@@ -629,7 +633,7 @@ function showStatus(now) {
   fact('Build', typeof now.build === 'object' ? Object.values(now.build).join(' ') : now.build);
   fact('Up for', ago(now.uptimeMs));
   fact('Last start', [now.reset?.reason, now.reset?.detail].filter(Boolean).join(': '));
-  fact('Its time', now.time);
+  fact('Its time', now.time?.slice(0, 19).replace('T', ' '));
   fact('Address', now.address);
   fact('Wi-Fi', now.wifi);
   fact('Door', now.door?.open === undefined ? undefined : now.door.open ? 'open to everybody' : 'shut');
@@ -638,10 +642,13 @@ function showStatus(now) {
 }
 
 let newest;
+let noLog;
 async function showLog() {
+  if (noLog) return;
   const log = await get(newest === undefined ? '/log' : `/log?after=${newest}`);
-  $('journal').hidden = !log?.lines;
-  if (!log?.lines) return;
+  noLog = !log?.lines;
+  $('journal').hidden = noLog;
+  if (noLog) return;
   const list = $('log');
   const low = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
   const lost = newest !== undefined && log.lines.length && log.lines[0].n - newest;
