@@ -620,7 +620,7 @@ function showStatus(now) {
   if (status && (now.uptimeMs < status.uptimeMs || now.uptimeMs < at - statusAt - 2000)) {
     const { reason, detail } = now.reset || {};
     $('news').textContent = `The device started again ${ago(now.uptimeMs)} ago${reason ? `: ${reason}` : ''}${detail ? ` (${detail})` : ''}.`;
-    newest = undefined;
+    newest = noLog = known = greeted = undefined;
     $('log').replaceChildren();
     liveStop?.();
   }
@@ -675,13 +675,16 @@ async function meet() {
   }));
   // The sensors are what the agent says that they are: the word behind "watch", and what it answers to "hello".
   const example = skills.find(skill => skill.id === 'watch')?.examples?.map(text => /^watch (\w+)/.exec(text)?.[1]).find(Boolean);
-  if (!example || watchable) return;
+  if (!example) return;
+  offer(example);
+  watchable = true;
+}
+
+async function greet() {
   const { message } = await call('SendMessage', { message: { messageId: fresh(), role: 'ROLE_USER', parts: [{ text: 'hello' }] } });
   const words = (message?.parts || []).map(part => part.text).join(' ');
-  const names = /Sensors: ([^.]+)\./.exec(words)?.[1].split(', ') || [example];
+  const names = /Sensors: ([^.]+)\./.exec(words)?.[1].split(', ') || [];
   names.slice(0, 20).forEach(offer);
-  watchable = true;
-  nudge();
 }
 
 // ---- one thing after the other
@@ -689,6 +692,13 @@ async function meet() {
 let awake = () => {};
 const wake = () => awake();
 let known;
+let greeted;
+let complaint = '';
+
+function complain(text) {
+  if ($('news').textContent === complaint) $('news').textContent = text;
+  complaint = text;
+}
 
 function here() {
   lastSeen = Date.now();
@@ -711,6 +721,11 @@ async function poll() {
       if (now) showStatus(now);
       showTasks((await call('ListTasks', { pageSize: 50, historyLength: 5 })).tasks);
       await showLog();
+      if (watchable && !greeted) {
+        await greet();
+        greeted = true;
+      }
+      complain('');
       $('forget').hidden = !token;
       failures = 0;
     } catch (trouble) {
@@ -721,9 +736,13 @@ async function poll() {
         document.body.classList.remove('up');
         $('online').textContent = 'away';
       } else if (trouble.kind === 'busy') {
-        $('news').textContent = trouble.message;
+        complain(trouble.message);
         wait = trouble.wait * 1000;
-      } else if (trouble.kind !== 'door') throw trouble;
+      } else if (trouble.kind !== 'door') {
+        complain(trouble.message);
+        wait = 5000;
+        if (!(trouble instanceof Trouble)) console.error(trouble);
+      }
     }
     await Promise.race([sleep(wait), new Promise(done => awake = done)]);
   }
