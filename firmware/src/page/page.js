@@ -502,7 +502,7 @@ function draw() {
   if (held) told += ` ${held}`;
   if ($('range').textContent !== told) $('range').textContent = told;
   const chart = $('chart');
-  chart.setAttribute('aria-label', `${choose.value}: ${newest ? `${newest.value} ${newest.unit}. ` : ''}${told}`);
+  chart.setAttribute('aria-label', [`${choose.value}:`, newest && `${newest.value} ${newest.unit}.`, told].filter(Boolean).join(' '));
   const width = chart.clientWidth;
   const height = chart.clientHeight;
   const drawing = svg('svg', { viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true' });
@@ -598,13 +598,13 @@ let status;
 let statusAt = 0;
 
 function fact(name, value) {
-  if (value !== undefined && value !== '') $('facts').append(el('dt', {}, name), el('dd', {}, String(value)));
+  if (value !== undefined && value !== '') $('facts').append(el('dt', {}, name), el('dd', {}, clip(String(value))));
 }
 
 function meter(key, { used, deepest, most = deepest, all }) {
   const now = used ?? most;
   if (now === undefined) return el('p', { className: 'meter' }, el('span', {}, `${plain(key)}: `), el('span', {}, String(all)));
-  const words = `${now} of ${all}${most > now ? `, most ${most}` : ''}`;
+  const words = `${now} of ${all}` + (most > now ? `, most ${most}` : '');
   const bar = el('meter', { min: 0, max: all, high: all * 0.8, optimum: 0, value: now, ariaLabel: `${plain(key)}: ${words}` }, words);
   const box = el('div', { className: 'meter' }, el('div', { className: 'row' }, el('span', {}, plain(key)), el('span', {}, words)), bar);
   if (most > now) {
@@ -619,7 +619,7 @@ function showStatus(now) {
   const at = Date.now();
   if (status && (now.uptimeMs < status.uptimeMs || now.uptimeMs < at - statusAt - 2000)) {
     const { reason, detail } = now.reset || {};
-    $('news').textContent = `The device started again ${ago(now.uptimeMs)} ago${reason ? `: ${reason}` : ''}${detail ? ` (${detail})` : ''}.`;
+    $('news').textContent = [`The device started again ${ago(now.uptimeMs)} ago`, reason, detail].filter(Boolean).join(': ');
     newest = noLog = known = greeted = undefined;
     $('log').replaceChildren();
     liveStop?.();
@@ -665,7 +665,7 @@ async function showLog() {
 async function meet() {
   const card = await get('/.well-known/agent-card.json');
   document.title = $('name').textContent = card.name;
-  $('about').textContent = card.description;
+  $('about').textContent = clip(card.description);
   const skills = card.skills || [];
   const examples = skills.flatMap(skill => skill.examples?.find(text => !text.startsWith('{')) || []);
   $('chips').replaceChildren(...examples.slice(0, 8).map(text => {
