@@ -34,6 +34,7 @@ add('readings move, and there is a sensor to choose', async ({ browser, device, 
     await until('hPa', async () => (await page.textContent('#unit')) === 'hPa' && Number(await value(page)) > 900);
   } else assert.deepEqual(sensors, ['temperature']);
   assert.equal(await page.title(), await page.textContent('h1'));
+  assert.equal(await page.title(), 'Mote sensor node');
   await shot(page, 'readings');
   await blameless(page);
 }, { board: true });
@@ -259,13 +260,13 @@ add('hostile text stays text', async ({ browser, device, shot }) => {
   const article = await ask(page, markup);
   await until('an answer', async () => /input required/.test(await article.textContent()));
   await until('the log', async () => (await page.locator('#log li').count()) > 0);
-  assert.equal(await page.textContent('h1'), markup);
+  assert.ok((await page.textContent('h1')).startsWith(markup.slice(0, 100)));
   assert.match(await article.textContent(), /more characters/);
   assert.equal(await page.evaluate(() => document.querySelectorAll('img, main script, main style, iframe, a').length), 0);
   assert.equal(await page.evaluate(() => window.pwned), undefined);
   assert.equal(await isWide(page), false);
   // An override in one text turns nothing around outside of it.
-  const around = await page.evaluate(() => [...document.querySelectorAll('.t, pre')].map(node => getComputedStyle(node).unicodeBidi));
+  const around = await page.evaluate(() => [...document.querySelectorAll('.t, pre, dd')].map(node => getComputedStyle(node).unicodeBidi));
   assert.ok(around.length > 5 && around.every(kind => kind === 'isolate'), String(new Set(around)));
   await shot(page, 'hostile');
   await blameless(page);

@@ -16,7 +16,7 @@ const el = (tag, props, ...kids) => {
   return made;
 };
 const sleep = ms => new Promise(done => setTimeout(done, ms));
-const clip = text => text.length > CLIP ? `${text.slice(0, CLIP)}… (${text.length - CLIP} more characters)` : text;
+const clip = (text, most = CLIP) => text.length > most ? `${text.slice(0, most)}… (${text.length - most} more characters)` : text;
 const ago = ms => {
   const s = Math.max(0, Math.round(ms / 1000));
   return s < 60 ? `${s} s` : s < 5400 ? `${Math.round(s / 60)} min` : s < 129600 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86400)} days`;
@@ -400,7 +400,7 @@ function row(task) {
     stamp = now.status.timestamp;
     badge.textContent = state.replace('-', ' ');
     badge.className = `state ${state}`;
-    time.textContent = stamp ? `${new Date(stamp).toLocaleTimeString()} ` : '';
+    time.textContent = stamp ? `${new Date(stamp).toLocaleTimeString([], { timeStyle: 'short' })} ` : '';
     button.hidden = !isLive(state) && !state.endsWith('-required');
     // What the page asks for itself is of interest while it runs.
     node.hidden = live && !isLive(state);
@@ -598,7 +598,7 @@ let status;
 let statusAt = 0;
 
 function fact(name, value) {
-  if (value !== undefined && value !== '') $('facts').append(el('dt', {}, name), el('dd', {}, clip(String(value))));
+  if (value !== undefined && value !== '') $('facts').append(el('dt', {}, name), el('dd', {}, clip(String(value), 200)));
 }
 
 function meter(key, { used, deepest, most = deepest, all }) {
@@ -664,8 +664,8 @@ async function showLog() {
 
 async function meet() {
   const card = await get('/.well-known/agent-card.json');
-  document.title = $('name').textContent = card.name;
-  $('about').textContent = clip(card.description);
+  document.title = $('name').textContent = clip(String(card.name), 100);
+  $('about').textContent = clip(String(card.description), 500);
   const skills = card.skills || [];
   const examples = skills.flatMap(skill => skill.examples?.find(text => !text.startsWith('{')) || []);
   $('chips').replaceChildren(...examples.slice(0, 8).map(text => {
