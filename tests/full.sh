@@ -123,7 +123,7 @@ page_sim() {
 }
 page_arm() {
     want chromium chromium
-    tests/with-board.sh arm tests/page/run.sh --board
+    tests/with-board.sh arm tests/page/run.sh
 }
 
 # image BOARD: builds it; a warning of ours is a failure

@@ -31,9 +31,8 @@ pub(crate) fn assemble() {
          connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     );
     // Macros, as constants cannot be put together.
-    let lines = format!(
-        "macro_rules! policy {{ () => {{ {policy:?} }} }}\nmacro_rules! tag {{ () => {{ {tag:?} }} }}\n",
-    );
+    let lines =
+        format!("macro_rules! policy {{ () => {{ {policy:?} }} }}\nmacro_rules! tag {{ () => {{ {tag:?} }} }}\n",);
     fs::write(folder.join("page.gz"), &packed).expect("cargo's folder takes files");
     fs::write(folder.join("page.rs"), lines).expect("cargo's folder takes files");
 }

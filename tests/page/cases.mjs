@@ -383,7 +383,7 @@ add('what is full says so, and is asked again', async ({ browser, device, shot }
   await until('how full it is', async () => (await page.getByRole('meter', { name: new RegExp(`^Tasks: ${busy.length} of 16`) }).count()) === 1);
   await until('that there is no room for a watch', async () => /[Bb]usy/.test(await page.textContent('#range')));
   const article = await ask(page, 'read temperature');
-  await until('that it is full', async () => /[Bb]usy.*Trying again/.test(await article.textContent()));
+  await until('that it is full', async () => /[Bb]usy.*trying again/.test(await article.textContent()));
   await shot(page, 'full');
   for (const { id } of busy.slice(0, 3)) await device.call('CancelTask', { id });
   await until('an answer', async () => (await state(article)) === 'completed');

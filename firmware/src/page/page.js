@@ -186,7 +186,7 @@ async function follow(id, params, on, whenHeld = () => {}, halt = {}) {
     } catch (trouble) {
       if (halt.now) return;
       const { kind, wait } = trouble;
-      if (kind === 'busy' && failures < 20) whenHeld(`${trouble.message} Trying again.`);
+      if (kind === 'busy' && failures < 20) whenHeld(`${trouble.message}; trying again.`);
       else if (kind === 'no' && id) return on({ task: await call('GetTask', { id }) });
       else if (!id || kind === 'no' || failures > 100) throw trouble;
       else whenHeld('Interrupted; going on when the device is back.');
