@@ -116,6 +116,16 @@ push_arm() {
     tests/hostile/wire.py tests/with-board.sh arm tests/push/run.py
 }
 
+# The page in a real browser: against host-sim, and what a board can do against one.
+page_sim() {
+    want chromium chromium
+    tests/page/run.sh
+}
+page_arm() {
+    want chromium chromium
+    tests/with-board.sh arm tests/page/run.sh
+}
+
 # image BOARD: builds it; a warning of ours is a failure
 image() {
     local log status=0
@@ -126,11 +136,17 @@ image() {
     return "$status"
 }
 
-# Two boards in one image: firmware/build.rs says in our words what is wrong, and fails before anything is linked.
+# Two boards in one image: firmware/build/board.rs says in our words what is wrong, and fails before anything is linked.
 one_board() {
     local folder said
     folder=$(mktemp -d)
-    rustc --edition 2024 firmware/build.rs -o "$folder/build" || return 1
+    rustc --edition 2024 --crate-name build -o "$folder/build" - <<'EOF' || return 1
+#[path = "firmware/build/board.rs"]
+mod board;
+fn main() {
+    board::arrange();
+}
+EOF
     said=$(OUT_DIR=$folder CARGO_FEATURE_PICO_W=1 CARGO_FEATURE_ESP32C6=1 "$folder/build")
     rm -rf "$folder"
     grep '^cargo::error=an image is for one board' <<<"$said"
@@ -155,6 +171,7 @@ step real-clients real_clients
 step real-clients-door real_clients_door
 step hostile-sim hostile_sim
 step push-sim push_sim
+step page-sim page_sim
 step board-tools board_tools
 step one-board one_board
 step rp2040-parts rp2040_parts
@@ -167,6 +184,7 @@ step arm-board-client tests/with-board.sh arm tests/interop/board.sh python-1.3.
 for board in arm riscv rp2040; do step "$board-life" tests/emulated/life.py "$board"; done
 step hostile-arm hostile_arm
 step push-arm push_arm
+step page-arm page_arm
 step soak soak
 step arm-numbers tests/size/emulated.py
 for board in pico-w pico2-w esp32c3 esp32c6; do step "image-$board" image "$board"; done

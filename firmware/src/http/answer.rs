@@ -42,6 +42,8 @@ pub(super) struct Fields<'e> {
     pub(super) cors: Cors<'e>,
     /// How many seconds it keeps, if anybody may keep it.
     pub(super) max_age_secs: Option<u32>,
+    /// What belongs to a document of ours, about caching, too.
+    pub(super) lines: Option<&'static str>,
     /// The card's version.
     pub(super) card: Option<CardVersion<'e>>,
 }
@@ -106,13 +108,8 @@ impl<A> Matter<A> {
 impl<A: Source> Source for Matter<A> {
     async fn fill(&mut self, out: &mut [u8]) -> Result<usize, Broken> {
         match self {
-            Self::Nothing => Ok(0),
-            Self::Text(_, rest) => {
-                let (now, later) = rest.split_at(rest.len().min(out.len()));
-                out[..now.len()].copy_from_slice(now);
-                *rest = later;
-                Ok(now.len())
-            }
+            // A text goes out in one piece, behind its head.
+            Self::Nothing | Self::Text(..) => Ok(0),
             Self::Answer(answer) => answer.fill(out).await,
         }
     }
@@ -180,6 +177,7 @@ pub(super) async fn send<A: Source, W: BaseWrite>(
 ) -> Result<(), Broken> {
     let framing = match (&reply.matter, client, begun.extent) {
         (Matter::Nothing, ..) | (_, Client::Head, Extent::Open) => Framing::Bare,
+        (Matter::Text(_, rest), _, Extent::Whole) => Framing::Length(begun.used.saturating_add(rest.len())),
         (_, _, Extent::Whole) => Framing::Length(begun.used),
         (_, Client::Http11, Extent::Open) => Framing::Chunked,
         (_, Client::Http10, Extent::Open) => Framing::Close,
@@ -189,7 +187,12 @@ pub(super) async fn send<A: Source, W: BaseWrite>(
     match framing {
         _ if client == Client::Head => {}
         Framing::Bare => {}
-        Framing::Length(_) => link.write_all(first(buffer, used)).await.map_err(|_| Broken)?,
+        Framing::Length(_) => {
+            let rest = if let Matter::Text(_, rest) = reply.matter { rest } else { &[] };
+            for piece in [first(buffer, used), rest] {
+                link.write_all(piece).await.map_err(|_| Broken)?;
+            }
+        }
         Framing::Chunked | Framing::Close => {
             let mut used = used;
             loop {
@@ -251,6 +254,7 @@ async fn write_head<A, W: BaseWrite>(
     for line in Line::ALL {
         if let Line::Connection = line {
             write_cors(link, reply.fields.cors).await?;
+            link.write_all(reply.fields.lines.unwrap_or_default().as_bytes()).await?;
         }
         let heading = Heading { line, reply, content_type, framing, is_last: flow.is_last() };
         link.write_text(format_args!("{heading}")).await?;
@@ -342,6 +346,7 @@ impl<A> fmt::Display for Heading<'_, '_, A> {
                 f.write_str("WWW-Authenticate: ApiKey realm=\"mote\", header=\"X-API-Key\"\r\n")
             }
             (Line::Bearer | Line::Basic | Line::ApiKey, _) => Ok(()),
+            (Line::Cache, _) if fields.lines.is_some() => Ok(()),
             (Line::Cache, _) if max_age_secs.is_some() => line(f, "Cache-Control: public, max-age=", *max_age_secs),
             // Proxies must not hold events back (DIALECTS.md 8).
             (Line::Cache, _) if *kind == Kind::EventStream => {

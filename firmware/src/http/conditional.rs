@@ -1,4 +1,4 @@
-//! Does the client have this version of the card already? (RFC 9110 §13)
+//! Does the client have this version of the card, or of the page, already? (RFC 9110 §13)
 
 use picoserve::request::Headers;
 
@@ -6,14 +6,20 @@ use super::service::CardVersion;
 
 /// Is 304 the answer?
 pub(super) fn is_current(headers: Headers<'_>, version: &CardVersion<'_>) -> bool {
-    let mut tags = headers.iter().filter(|(name, _)| *name == "if-none-match").peekable();
-    if tags.peek().is_some() {
-        return tags.any(|(_, value)| value.as_str().is_ok_and(|list| names_tag(list, version.etag)));
+    if let Some(is_named) = names(headers, version.etag) {
+        return is_named;
     }
     // A date counts only where no tag is given.
     let since = headers.get("if-modified-since").and_then(|value| value.as_str().ok()).and_then(date_order);
     let modified = version.last_modified.and_then(date_order);
     matches!((modified, since), (Some(modified), Some(since)) if modified <= since)
+}
+
+/// Is that tag one of those which the client has? Nothing if it names none.
+pub(super) fn names(headers: Headers<'_>, etag: &str) -> Option<bool> {
+    let mut tags = headers.iter().filter(|(name, _)| *name == "if-none-match").peekable();
+    tags.peek()?;
+    Some(tags.any(|(_, value)| value.as_str().is_ok_and(|list| names_tag(list, etag))))
 }
 
 /// The weak comparison: `W/` makes no difference to a GET. A comma inside a tag would confuse it; ours have none.

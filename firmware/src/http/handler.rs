@@ -23,6 +23,7 @@ use super::{
     crowd::Place,
     flow::Flow,
     gate::Verdict,
+    page,
     routes::{self, Action, Missed, Problem},
     service::{BaseUrl, Broken, Call, Kind, Refusal, Service, Source},
     socket::Wire,
@@ -193,7 +194,7 @@ where
             Errand::Metrics => {
                 Reply { kind: Kind::Metrics, ..Reply::new(200, Matter::Answer(self.site.service.metrics())) }
             }
-            Errand::Home => Reply::new(200, Matter::Text("text/plain", routes::HOME_TEXT.as_bytes())),
+            Errand::Home => Self::home(parts),
             Errand::Options(allow) => {
                 Reply { fields: Fields { allow: Some(allow), ..Fields::default() }, ..Reply::new(204, Matter::Nothing) }
             }
@@ -273,6 +274,17 @@ where
         Reply { fields, ..Reply::new(200, Matter::Answer(service.card(base))) }
     }
 
+    /// The page for a browser, a few words for others.
+    fn home(parts: &RequestParts<'_>) -> Reply<'e, S::Answer<'e>> {
+        let headers = parts.headers();
+        let (lines, status, matter) = match page::is_for(headers) {
+            true if conditional::names(headers, page::TAG) == Some(true) => (page::CURRENT_LINES, 304, Matter::Nothing),
+            true => (page::LINES, 200, Matter::Text("text/html; charset=utf-8", page::BYTES)),
+            false => (page::WORDS_LINES, 200, Matter::Text("text/plain", routes::HOME_TEXT.as_bytes())),
+        };
+        Reply { fields: Fields { lines: Some(lines), ..Fields::default() }, ..Reply::new(status, matter) }
+    }
+
     /// What everybody may keep for a while.
     fn cached(&self) -> Fields<'e> {
         Fields { max_age_secs: Some(self.site.limits.card_max_age_secs), ..Fields::default() }
@@ -325,6 +337,10 @@ where
     async fn begin<'f>(&self, reply: &mut Reply<'e, S::Answer<'e>>, buffer: &'f mut [u8]) -> Begun<'f> {
         let mut used = 0;
         let extent = loop {
+            // It is all there, and goes out from where it is.
+            if let Matter::Text(..) = reply.matter {
+                break Extent::Whole;
+            }
             if reply.kind == Kind::EventStream || used >= buffer.len() {
                 break Extent::Open;
             }

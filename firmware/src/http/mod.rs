@@ -22,6 +22,7 @@ mod gate;
 mod handler;
 mod limits;
 mod origin;
+mod page;
 mod routes;
 mod service;
 mod socket;

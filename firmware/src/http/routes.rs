@@ -245,7 +245,8 @@ impl Problem {
 pub(super) const HOME_TEXT: &str = "This is a Mote: an A2A agent on a small device.\n\n\
     Agent card: /.well-known/agent-card.json\n\
     JSON-RPC:   POST /\n\
-    Status:     /status, /log, /metrics\n";
+    Status:     /status, /log, /metrics\n\
+    Page:       open this address in a browser\n";
 
 /// Lets a client that asked send its body.
 pub(super) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";

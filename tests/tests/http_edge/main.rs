@@ -5,6 +5,7 @@ mod browsers;
 mod clock;
 mod door;
 mod framing;
+mod page;
 mod routes;
 mod server;
 mod sharing;

@@ -1,4 +1,6 @@
 //! Gives the linker the chosen board's memory map, and the scripts that its runtime wants. Without a board: nothing.
+//!
+//! Nothing but the standard library: tests/full.sh asks it alone about two boards in one image.
 
 use std::{
     env, fs,
@@ -31,12 +33,8 @@ const BOARDS: &[Board] = &[
 
 const RP2040: &[&str] = &["--nmagic", "-Tlink.x", "-Tlink-rp.x", "-Tdefmt.x"];
 
-fn main() {
-    println!("cargo::rerun-if-changed=build.rs");
-    // What can be told of a build without looking around.
-    for name in ["TARGET", "PROFILE"] {
-        println!("cargo::rustc-env=MOTE_{name}={}", env::var(name).unwrap_or_default());
-    }
+/// Arranges what the linker of the chosen board wants.
+pub(crate) fn arrange() {
     let chosen: Vec<&Board> = BOARDS.iter().filter(|board| is_chosen(board.feature)).collect();
     let [board] = chosen[..] else {
         if !chosen.is_empty() {
