@@ -62,6 +62,29 @@ pub enum FaultKind {
 impl FaultKind {
     /// How many there are.
     pub const COUNT: usize = 19;
+
+    /// All of them, in the order of their numbers.
+    pub(crate) const ALL: [Self; Self::COUNT] = [
+        Self::Parse,
+        Self::InvalidRequest,
+        Self::MethodNotFound,
+        Self::InvalidParams,
+        Self::Internal,
+        Self::TaskNotFound,
+        Self::TaskNotCancelable,
+        Self::PushNotSupported,
+        Self::UnsupportedOperation,
+        Self::ContentTypeNotSupported,
+        Self::InvalidAgentResponse,
+        Self::ExtendedCardNotConfigured,
+        Self::ExtensionRequired,
+        Self::VersionNotSupported,
+        Self::TaskEnded,
+        Self::Busy,
+        Self::Unauthenticated,
+        Self::Forbidden,
+        Self::TooOften,
+    ];
 }
 
 impl Fault {

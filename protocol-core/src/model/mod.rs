@@ -6,9 +6,10 @@ mod profile;
 mod state;
 
 pub(crate) use call::{
-    Call, Content, Filter, History, Message, Part, Parts, PushConfig, PushFields, Respond, SendCall, TaskName,
+    Call, Filter, History, Message, Parts, PushConfig, PushFields, Respond, SendCall, TaskName,
 };
+pub use call::{Content, Part};
 pub(crate) use fault::Fault;
 pub use fault::FaultKind;
 pub use profile::{Access, Profile, Provider, Skill};
-pub(crate) use state::TaskState;
+pub use state::TaskState;
