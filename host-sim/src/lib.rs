@@ -10,6 +10,7 @@ mod random;
 mod reach;
 mod sim;
 mod store;
+pub mod terminal;
 mod welcome;
 
 pub use self::{

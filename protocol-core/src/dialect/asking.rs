@@ -228,10 +228,8 @@ pub(crate) fn interfaces(card: Json<'_>) -> impl Iterator<Item = Interface<'_>> 
     });
     let version = text_of(card, "protocolVersion");
     let own = Interface { url: text_of(card, "url"), binding: text_of(card, "preferredTransport"), version };
-    let others = card.member("additionalInterfaces").into_iter().flat_map(Json::items).map(move |interface| Interface {
-        url: text_of(interface, "url"),
-        binding: text_of(interface, "transport"),
-        version,
+    let others = card.member("additionalInterfaces").into_iter().flat_map(Json::items).map(move |interface| {
+        Interface { url: text_of(interface, "url"), binding: text_of(interface, "transport"), version }
     });
     listed.chain(core::iter::once(own)).chain(others).filter(|interface| interface.url.is_some())
 }

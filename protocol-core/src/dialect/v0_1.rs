@@ -104,11 +104,7 @@ pub(super) static ASKING: Asking = Asking {
         Word::Member("{\"id\":", About::TaskOrMessage),
         Word::Member(",\"sessionId\":", About::Context),
         Word::Lit(",\"message\":{\"role\":\"user\",\"parts\":["),
-        Word::Parts {
-            text: "{\"type\":\"text\",\"text\":",
-            data: "{\"type\":\"data\",\"data\":",
-            takes_any: false,
-        },
+        Word::Parts { text: "{\"type\":\"text\",\"text\":", data: "{\"type\":\"data\",\"data\":", takes_any: false },
         Word::Lit("]}}"),
     ],
     task: &[Word::Member("{\"id\":", About::Task), Word::Lit("}")],

@@ -119,11 +119,7 @@ pub(super) static ASKING: Asking = Asking {
         Word::Member(",\"taskId\":", About::Task),
         Word::Member(",\"contextId\":", About::Context),
         Word::Lit(",\"role\":\"user\",\"parts\":["),
-        Word::Parts {
-            text: "{\"kind\":\"text\",\"text\":",
-            data: "{\"kind\":\"data\",\"data\":",
-            takes_any: false,
-        },
+        Word::Parts { text: "{\"kind\":\"text\",\"text\":", data: "{\"kind\":\"data\",\"data\":", takes_any: false },
         Word::Lit("]}"),
         // Early servers want the modes wherever there is a configuration.
         Word::AtOnce(",\"configuration\":{\"acceptedOutputModes\":[],\"blocking\":false}"),

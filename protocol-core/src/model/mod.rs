@@ -5,9 +5,7 @@ mod fault;
 mod profile;
 mod state;
 
-pub(crate) use call::{
-    Call, Filter, History, Message, Parts, PushConfig, PushFields, Respond, SendCall, TaskName,
-};
+pub(crate) use call::{Call, Filter, History, Message, Parts, PushConfig, PushFields, Respond, SendCall, TaskName};
 pub use call::{Content, Part};
 pub(crate) use fault::Fault;
 pub use fault::FaultKind;
