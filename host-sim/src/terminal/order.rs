@@ -174,6 +174,9 @@ impl Order {
                 }
             }
         }
+        if !order.token.as_ref().is_none_or(|token| token.bytes().all(|byte| byte.is_ascii_graphic())) {
+            return Err(bad("MOTE_TOKEN has a character that no token has".to_owned()));
+        }
         order.url = url.ok_or_else(|| bad("where is the agent? There is no URL".to_owned()))?;
         address(&order.url).map_err(Trouble::Usage)?;
         order.check().map_err(bad)?;

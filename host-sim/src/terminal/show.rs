@@ -159,6 +159,12 @@ impl Shown {
         }
     }
 
+    /// What a task has already is not shown.
+    pub(super) fn pass_over(&mut self, task: &Task<'_>) {
+        let known = task.artifacts.flatten().map(|artifact| (artifact.id.to_string(), artifact.parts.count()));
+        self.artifacts.extend(known);
+    }
+
     /// A chunk of an artifact.
     pub(super) fn chunk(&mut self, artifact: &Artifact<'_>, is_append: bool) {
         let parts = artifact.parts.collect::<Vec<_>>();

@@ -36,6 +36,18 @@ struct Watcher<'a> {
     shown: Shown,
     /// Something came since the stream was asked for.
     has_moved: bool,
+    /// The task has ended or asks for something, as far as is known.
+    is_settled: bool,
+    /// The stream is the answer to what was said to a task.
+    is_answer: bool,
+}
+
+/// What may be over by the next time is no reason to end.
+fn lost(trouble: Trouble) -> Result<Ended, Trouble> {
+    match trouble {
+        Trouble::Unreachable(..) | Trouble::Silent(_) | Trouble::Lost(_) => Ok(Ended::Badly(trouble)),
+        trouble => Err(trouble),
+    }
 }
 
 pub(super) async fn watch(order: &Order, current: &RefCell<Option<String>>) -> Result<End, Trouble> {
@@ -52,14 +64,15 @@ pub(super) async fn watch(order: &Order, current: &RefCell<Option<String>>) -> R
         };
         return settle(order, &agent, reply, current, &mut Shown::live()).await;
     }
-    let mut watcher = Watcher { order, agent, current, shown: Shown::live(), has_moved: false };
+    let is_answer = says_something && order.task.is_some();
+    let mut watcher =
+        Watcher { order, agent, current, shown: Shown::live(), has_moved: false, is_settled: false, is_answer };
     let mut buffer = vec![0; DOCUMENT_MOST];
     let mut events = Events::new(&mut buffer);
-    let first = match (&order.task, says_something) {
-        (Some(task), false) => Request::Subscribe { task },
-        _ => Request::Stream(spoken.say(order)),
+    let mut ended = match (&order.task, says_something) {
+        (Some(task), false) => watcher.take_up(task, &mut events).await?,
+        _ => watcher.begin(&Request::Stream(spoken.say(order)), &mut events).await?,
     };
-    let mut ended = watcher.begin(&first, &mut events).await?;
     let mut tries = 0;
     loop {
         let trouble = match ended {
@@ -94,13 +107,23 @@ impl Watcher<'_> {
     async fn take_up(&mut self, task: &str, events: &mut Events<'_>) -> Result<Ended, Trouble> {
         let last_id = events.last_id().map(str::to_owned);
         events.restart();
+        self.is_answer = false;
         let followed = self.agent.follow(&Request::Subscribe { task }, last_id.as_deref()).await;
-        let reply = match followed {
-            Ok(Ok((id, body))) => return self.follow(id, body, events).await,
-            Ok(Err(_)) => self.agent.call(&Request::Get { task }).await,
-            Err(trouble) => Err(trouble),
-        };
-        match reply {
+        match followed {
+            Ok(Ok((id, body))) => match self.follow(id, body, events).await {
+                // Some say so as an event.
+                Err(Trouble::Refused(..)) if !self.has_moved => {}
+                ended => return ended,
+            },
+            Ok(Err(_)) => {}
+            Err(trouble) => return lost(trouble),
+        }
+        self.look(task).await
+    }
+
+    /// Asks how a task stands.
+    async fn look(&mut self, task: &str) -> Result<Ended, Trouble> {
+        match self.agent.call(&Request::Get { task }).await {
             Ok(reply) => self.settle(reply).await,
             Err(trouble @ (Trouble::Unreachable(..) | Trouble::Silent(_) | Trouble::Lost(_))) => {
                 Ok(Ended::Badly(trouble))
@@ -118,6 +141,10 @@ impl Watcher<'_> {
         loop {
             let piece = match body.next().await {
                 Ok(Some(piece)) => piece,
+                Ok(None) if self.is_settled => {
+                    let task = self.current.borrow().clone().unwrap_or_default();
+                    return Box::pin(self.look(&task)).await;
+                }
                 Ok(None) => return Ok(Ended::Badly(Trouble::Lost("the stream ended before the task".to_owned()))),
                 Err(lost @ (Lost::Garbled(_) | Lost::TooLarge(_))) => return Err(lost.into()),
                 Err(lost) => return Ok(Ended::Badly(lost.into())),
@@ -126,7 +153,6 @@ impl Watcher<'_> {
             while !rest.is_empty() {
                 match events.push(&mut rest) {
                     Ok(Some(data)) => {
-                        self.has_moved = true;
                         if let Some(end) = self.event(data, id)? {
                             return Ok(Ended::Well(end));
                         }
@@ -148,14 +174,16 @@ impl Watcher<'_> {
                 return Ok(None);
             }
         };
+        if let Answer::Error(failure) = answer {
+            self.shown.close();
+            return Err(refused(&failure));
+        }
+        self.has_moved = true;
         if self.order.is_json {
             show::json(data);
         }
         Ok(match answer {
-            Answer::Error(failure) => {
-                self.shown.close();
-                return Err(refused(&failure));
-            }
+            Answer::Error(_) => None,
             Answer::Message(message) => {
                 if !self.order.is_json {
                     self.shown.message(&show::message(&message));
@@ -164,6 +192,12 @@ impl Watcher<'_> {
             }
             Answer::Task(task) => {
                 self.know(task.id.to_string());
+                // A stream that answers a question begins with the task that still asks it, and with what was shown then.
+                if self.is_answer && task.status.state.is_some_and(|state| state.is_interrupted()) {
+                    self.shown.pass_over(&task);
+                    self.is_settled = true;
+                    return Ok(None);
+                }
                 if !self.order.is_json {
                     self.shown.artifacts(&task);
                 }
@@ -189,6 +223,7 @@ impl Watcher<'_> {
 
     fn status(&mut self, status: &Status<'_>, is_final: bool) -> Option<End> {
         let is_settled = is_final || status.state.is_some_and(|state| state.is_settled());
+        self.is_settled = is_settled;
         let end = is_settled.then(|| End::of(status.state));
         if self.order.is_json {
             return end;
