@@ -17,6 +17,7 @@ pub const HELP: &str = "\
 A Mote on this machine: an A2A agent with simulated sensors.
 
 host-sim [OPTIONS]
+host-sim card|ask|watch|get|tasks|cancel URL ...      talks to an agent instead: host-sim ask --help
 
   --port NUMBER            where to listen, 0 for any port that is free (8080)
   --bind ADDRESS           the IP address to listen on (127.0.0.1)

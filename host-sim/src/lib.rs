@@ -12,6 +12,7 @@ mod random;
 mod reach;
 mod sim;
 mod store;
+pub mod terminal;
 mod welcome;
 
 pub use self::{

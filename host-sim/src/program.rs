@@ -4,20 +4,24 @@ use std::{io, process::ExitCode};
 
 use tokio::task::LocalSet;
 
-use crate::{Args, Asked, BadArgs, HELP, Own, greet, run, say};
+use crate::{Args, Asked, BadArgs, HELP, Own, greet, run, say, terminal};
 
 /// Runs host-sim as its command line says, with an agent of one's own or with those that are shipped.
 pub fn program(own: Option<Own>) -> ExitCode {
-    let asked = std::env::args_os()
+    let words = std::env::args_os()
         .skip(1)
         .map(|word| word.into_string().map_err(|word| BadArgs::unknown(&word.to_string_lossy())))
-        .collect::<Result<Vec<_>, _>>()
-        .and_then(Args::parse)
-        .and_then(|asked| match asked {
-            Asked::Run(args) if own.is_some() && args.agent.is_some() => Err(BadArgs::OneAgent),
-            Asked::Run(args) => Ok(Asked::Run(args.with_keys(environment().as_deref())?)),
-            other => Ok(other),
-        });
+        .collect::<Result<Vec<_>, _>>();
+    if let Ok(words) = &words
+        && words.first().is_some_and(|word| terminal::is_command(word))
+    {
+        return talk(words);
+    }
+    let asked = words.and_then(Args::parse).and_then(|asked| match asked {
+        Asked::Run(args) if own.is_some() && args.agent.is_some() => Err(BadArgs::OneAgent),
+        Asked::Run(args) => Ok(Asked::Run(args.with_keys(environment().as_deref())?)),
+        other => Ok(other),
+    });
     let outcome = match asked {
         Ok(Asked::Run(args)) => start(&args, own),
         Ok(Asked::Help) => {
@@ -45,6 +49,27 @@ pub fn program(own: Option<Own>) -> ExitCode {
 /// What the environment says about who gets in. What is no text is no token, and is refused as such.
 fn environment() -> Option<String> {
     std::env::var_os("MOTE_TOKEN").map(|value| value.to_string_lossy().into_owned())
+}
+
+/// Talks to an agent, instead of being one.
+fn talk(words: &[String]) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("host-sim: cannot wait for the network: {error}");
+            return ExitCode::from(3);
+        }
+    };
+    runtime.block_on(async {
+        match stop_signal() {
+            Ok(stop) => terminal::run(words, environment().as_deref(), stop).await,
+            Err(error) => {
+                eprintln!("host-sim: cannot wait for Ctrl-C: {error}");
+                ExitCode::from(3)
+            }
+        }
+    })
 }
 
 fn start(args: &Args, own: Option<Own>) -> Result<(), String> {

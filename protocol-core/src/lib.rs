@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+pub mod client;
 pub mod config;
 mod dialect;
 pub mod door;

@@ -10,9 +10,10 @@
     clippy::arithmetic_side_effects
 )]
 
+pub(crate) mod asking;
 mod card;
 mod common;
-mod read;
+pub(crate) mod read;
 mod v0_1;
 mod v0_3;
 mod v1_0;
@@ -45,6 +46,12 @@ pub(crate) struct Dialect {
     pub(crate) faults: [Said; FaultKind::COUNT],
     pub(crate) manners: Manners,
     pub(crate) shapes: Shapes,
+}
+
+impl core::fmt::Debug for Dialect {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 impl Dialect {

@@ -7,7 +7,7 @@ use crate::{
 
 /// Picks members out of an object. `null` counts as missing, unknown members are passed over, a name that comes twice
 /// is refused: two readers could disagree on which one counts.
-pub(super) fn members<'a, const N: usize>(
+pub(crate) fn members<'a, const N: usize>(
     object: Json<'a>,
     names: [&'static str; N],
     field: &'static str,
@@ -62,20 +62,20 @@ fn is_name(key: Text<'_>, name: &str) -> bool {
     key.next().is_none()
 }
 
-pub(super) fn required<T>(value: Option<T>, field: &'static str) -> Result<T, Fault> {
+pub(crate) fn required<T>(value: Option<T>, field: &'static str) -> Result<T, Fault> {
     value.ok_or(Fault::params(field, "is missing"))
 }
 
-pub(super) fn text<'a>(value: Option<Json<'a>>, field: &'static str) -> Result<Option<Text<'a>>, Fault> {
+pub(crate) fn text<'a>(value: Option<Json<'a>>, field: &'static str) -> Result<Option<Text<'a>>, Fault> {
     value.map(|value| value.text().ok_or(Fault::params(field, "must be a string"))).transpose()
 }
 
 /// A string that counts as missing when it is empty, as ProtoJSON has it.
-pub(super) fn name<'a>(value: Option<Json<'a>>, field: &'static str) -> Result<Option<Text<'a>>, Fault> {
+pub(crate) fn name<'a>(value: Option<Json<'a>>, field: &'static str) -> Result<Option<Text<'a>>, Fault> {
     Ok(text(value, field)?.filter(|text| !text.is_empty()))
 }
 
-pub(super) fn boolean(value: Option<Json<'_>>, field: &'static str) -> Result<Option<bool>, Fault> {
+pub(crate) fn boolean(value: Option<Json<'_>>, field: &'static str) -> Result<Option<bool>, Fault> {
     value.map(|value| value.bool().ok_or(Fault::params(field, "must be true or false"))).transpose()
 }
 

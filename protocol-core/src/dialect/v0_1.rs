@@ -2,6 +2,7 @@
 
 use super::{
     Dialect, Manners, Method, Said, Shapes,
+    asking::{About, Asking, Word},
     common::{CHUNK, CHUNK_FLAGS, DATA_OBJECT, FILE_REST, FINAL, LOWER_ROLES, PART_REST, PUSH_REST, STATUS, TASK_REST},
     read::{history, members, message, name, object, push_config, push_fields, required, strings, tagged_part},
 };
@@ -93,6 +94,27 @@ pub(super) static DIALECT: Dialect = Dialect {
         part: PART,
         error_data: &[],
     },
+};
+
+/// How it is asked. A client that names no task names one after its message.
+pub(super) static ASKING: Asking = Asking {
+    dialect: &DIALECT,
+    version: "0.1",
+    say: &[
+        Word::Member("{\"id\":", About::TaskOrMessage),
+        Word::Member(",\"sessionId\":", About::Context),
+        Word::Lit(",\"message\":{\"role\":\"user\",\"parts\":["),
+        Word::Parts { text: "{\"type\":\"text\",\"text\":", data: "{\"type\":\"data\",\"data\":", takes_any: false },
+        Word::Lit("]}}"),
+    ],
+    task: &[Word::Member("{\"id\":", About::Task), Word::Lit("}")],
+    list: &[],
+    wrappers: &[],
+    kinds: &[],
+    context: "sessionId",
+    event_task: "id",
+    artifact: "index",
+    part: tagged_part,
 };
 
 const fn said(code: i32, name: &'static str) -> Said {

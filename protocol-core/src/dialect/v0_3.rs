@@ -2,6 +2,7 @@
 
 use super::{
     Dialect, Manners, Method, Said, Shapes,
+    asking::{About, Asking, Sort, Word},
     common::{
         ARTIFACT_BY_ID, CHUNK, CHUNK_FLAGS, DATA_OBJECT, FILE_REST, FINAL, LOWER_ROLES, MESSAGE_REST, PART_REST,
         PUSH_REST, STATUS, TASK_REST,
@@ -107,6 +108,36 @@ pub(super) static DIALECT: Dialect = Dialect {
         part: PART,
         error_data: &[],
     },
+};
+
+/// How it is asked.
+pub(super) static ASKING: Asking = Asking {
+    dialect: &DIALECT,
+    version: "0.3",
+    say: &[
+        Word::Member("{\"message\":{\"kind\":\"message\",\"messageId\":", About::Message),
+        Word::Member(",\"taskId\":", About::Task),
+        Word::Member(",\"contextId\":", About::Context),
+        Word::Lit(",\"role\":\"user\",\"parts\":["),
+        Word::Parts { text: "{\"kind\":\"text\",\"text\":", data: "{\"kind\":\"data\",\"data\":", takes_any: false },
+        Word::Lit("]}"),
+        // Early servers want the modes wherever there is a configuration.
+        Word::AtOnce(",\"configuration\":{\"acceptedOutputModes\":[],\"blocking\":false}"),
+        Word::Lit("}"),
+    ],
+    task: &[Word::Member("{\"id\":", About::Task), Word::Lit("}")],
+    list: &[],
+    wrappers: &[],
+    kinds: &[
+        ("task", Sort::Task),
+        ("message", Sort::Message),
+        ("status-update", Sort::Status),
+        ("artifact-update", Sort::Artifact),
+    ],
+    context: "contextId",
+    event_task: "taskId",
+    artifact: "artifactId",
+    part: tagged_part,
 };
 
 const fn said(code: i32, name: &'static str) -> Said {

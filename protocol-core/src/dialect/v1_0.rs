@@ -2,6 +2,7 @@
 
 use super::{
     Dialect, Manners, Method, Said, Shapes,
+    asking::{About, Asking, Sort, Word},
     common::{ARTIFACT_BY_ID, CHUNK, CHUNK_FLAGS, MESSAGE_REST, STATUS, TASK_REST},
     read::{
         Sending, base64, boolean, history, members, name, object, one_content, push_config, push_fields, required,
@@ -144,6 +145,40 @@ pub(super) static DIALECT: Dialect = Dialect {
             ),
         ],
     },
+};
+
+/// How it is asked.
+pub(super) static ASKING: Asking = Asking {
+    dialect: &DIALECT,
+    version: "1.0",
+    say: &[
+        Word::Member("{\"message\":{\"messageId\":", About::Message),
+        Word::Member(",\"taskId\":", About::Task),
+        Word::Member(",\"contextId\":", About::Context),
+        Word::Lit(",\"role\":\"ROLE_USER\",\"parts\":["),
+        Word::Parts { text: "{\"text\":", data: "{\"data\":", takes_any: true },
+        Word::Lit("]}"),
+        Word::AtOnce(",\"configuration\":{\"returnImmediately\":true}"),
+        Word::Lit("}"),
+    ],
+    task: &[Word::Member("{\"id\":", About::Task), Word::Lit("}")],
+    list: &[
+        Word::Lit("{\"pageSize\":100"),
+        Word::Member(",\"contextId\":", About::Context),
+        Word::Member(",\"pageToken\":", About::Page),
+        Word::Lit("}"),
+    ],
+    wrappers: &[
+        ("task", Sort::Task),
+        ("message", Sort::Message),
+        ("statusUpdate", Sort::Status),
+        ("artifactUpdate", Sort::Artifact),
+    ],
+    kinds: &[],
+    context: "contextId",
+    event_task: "taskId",
+    artifact: "artifactId",
+    part,
 };
 
 const ROLES: [&str; 2] = ["ROLE_USER", "ROLE_AGENT"];

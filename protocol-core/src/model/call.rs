@@ -217,7 +217,7 @@ impl<'a> Parts<'a> {
 
 /// A part of a message.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part<'a> {
+pub struct Part<'a> {
     /// What it holds.
     pub content: Content<'a>,
     /// Its media type.
@@ -230,7 +230,7 @@ pub(crate) struct Part<'a> {
 
 /// What a part holds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Content<'a> {
+pub enum Content<'a> {
     /// Text.
     Text(Text<'a>),
     /// Bytes in base64.

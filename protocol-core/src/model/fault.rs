@@ -91,6 +91,29 @@ impl FaultKind {
     pub fn as_str(self) -> &'static str {
         Self::NAMES.get(self as usize).copied().unwrap_or_default()
     }
+
+    /// All of them, in the order of their numbers.
+    pub(crate) const ALL: [Self; Self::COUNT] = [
+        Self::Parse,
+        Self::InvalidRequest,
+        Self::MethodNotFound,
+        Self::InvalidParams,
+        Self::Internal,
+        Self::TaskNotFound,
+        Self::TaskNotCancelable,
+        Self::PushNotSupported,
+        Self::UnsupportedOperation,
+        Self::ContentTypeNotSupported,
+        Self::InvalidAgentResponse,
+        Self::ExtendedCardNotConfigured,
+        Self::ExtensionRequired,
+        Self::VersionNotSupported,
+        Self::TaskEnded,
+        Self::Busy,
+        Self::Unauthenticated,
+        Self::Forbidden,
+        Self::TooOften,
+    ];
 }
 
 impl Fault {

@@ -8,10 +8,9 @@ mod state;
 
 pub use argument::{Argument, Outside};
 pub(crate) use argument::{Arguments, Takes, Unsaid, whole};
-pub(crate) use call::{
-    Call, Content, Filter, History, Message, Part, Parts, PushConfig, PushFields, Respond, SendCall, TaskName,
-};
+pub(crate) use call::{Call, Filter, History, Message, Parts, PushConfig, PushFields, Respond, SendCall, TaskName};
+pub use call::{Content, Part};
 pub(crate) use fault::Fault;
 pub use fault::FaultKind;
 pub use profile::{Access, Profile, Provider, Skill};
-pub(crate) use state::TaskState;
+pub use state::TaskState;

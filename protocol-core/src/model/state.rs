@@ -15,7 +15,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u8)]
-pub(crate) enum TaskState {
+pub enum TaskState {
     /// Accepted and waiting for a worker.
     Submitted,
     /// Being worked on.
@@ -83,17 +83,17 @@ impl TaskState {
     }
 
     /// Whether nothing can happen to the task any more.
-    pub(crate) const fn is_terminal(self) -> bool {
+    pub const fn is_terminal(self) -> bool {
         matches!(self, Self::Completed | Self::Canceled | Self::Failed | Self::Rejected)
     }
 
     /// Whether the task waits for its client.
-    pub(crate) const fn is_interrupted(self) -> bool {
+    pub const fn is_interrupted(self) -> bool {
         matches!(self, Self::InputRequired | Self::AuthRequired)
     }
 
     /// Whether a client that waits should be told now: the task ended or asks for something.
-    pub(crate) const fn is_settled(self) -> bool {
+    pub const fn is_settled(self) -> bool {
         self.is_terminal() || self.is_interrupted()
     }
 }
