@@ -116,6 +116,21 @@ push_arm() {
     tests/hostile/wire.py tests/with-board.sh arm tests/push/run.py
 }
 
+# Others in the same network, who look for a name: real clients, at the other end of a cable.
+discovery_tools() {
+    want ip iproute2
+    want unshare util-linux
+    want avahi-daemon avahi-daemon avahi-utils libnss-mdns dbus
+}
+discovery_sim() {
+    discovery_tools
+    tests/discovery/run.sh sim
+}
+discovery_arm() {
+    discovery_tools
+    tests/hostile/wire.py tests/with-board.sh arm tests/discovery/run.sh
+}
+
 # image BOARD: builds it; a warning of ours is a failure
 image() {
     local log status=0
@@ -155,6 +170,7 @@ step real-clients real_clients
 step real-clients-door real_clients_door
 step hostile-sim hostile_sim
 step push-sim push_sim
+step discovery-sim discovery_sim
 step board-tools board_tools
 step one-board one_board
 step rp2040-parts rp2040_parts
@@ -167,6 +183,7 @@ step arm-board-client tests/with-board.sh arm tests/interop/board.sh python-1.3.
 for board in arm riscv rp2040; do step "$board-life" tests/emulated/life.py "$board"; done
 step hostile-arm hostile_arm
 step push-arm push_arm
+step discovery-arm discovery_arm
 step soak soak
 step arm-numbers tests/size/emulated.py
 for board in pico-w pico2-w esp32c3 esp32c6; do step "image-$board" image "$board"; done
