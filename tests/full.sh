@@ -126,6 +126,21 @@ page_arm() {
     tests/with-board.sh arm tests/page/run.sh
 }
 
+# Others in the same network, who look for a name: real clients, at the other end of a cable.
+discovery_tools() {
+    want ip iproute2
+    want unshare util-linux
+    want avahi-daemon avahi-daemon avahi-utils libnss-mdns dbus
+}
+discovery_sim() {
+    discovery_tools
+    tests/discovery/run.sh sim
+}
+discovery_arm() {
+    discovery_tools
+    tests/hostile/wire.py tests/with-board.sh arm tests/discovery/run.sh
+}
+
 # image BOARD: builds it; a warning of ours is a failure
 image() {
     local log status=0
@@ -172,6 +187,7 @@ step real-clients-door real_clients_door
 step hostile-sim hostile_sim
 step push-sim push_sim
 step page-sim page_sim
+step discovery-sim discovery_sim
 step board-tools board_tools
 step one-board one_board
 step rp2040-parts rp2040_parts
@@ -185,6 +201,7 @@ for board in arm riscv rp2040; do step "$board-life" tests/emulated/life.py "$bo
 step hostile-arm hostile_arm
 step push-arm push_arm
 step page-arm page_arm
+step discovery-arm discovery_arm
 step soak soak
 step arm-numbers tests/size/emulated.py
 for board in pico-w pico2-w esp32c3 esp32c6; do step "image-$board" image "$board"; done

@@ -217,6 +217,10 @@ impl Key {
     pub const ORIGINS: Self = Self(5);
     /// Whom it may call, as [`Allowed`](crate::reach::Allowed) writes it.
     pub const WEBHOOKS: Self = Self(6);
+    /// What it is called in the local network: [`mdns`](crate::mdns).
+    pub const NAME: Self = Self(7);
+    /// Whether it can be found there by that name: one byte, 0 if it cannot.
+    pub const FINDABLE: Self = Self(8);
 
     /// The secret with which notifications are signed: 32 bytes, high byte first.
     pub const SIGNING: Self = Self(0x10);

@@ -27,6 +27,10 @@ pub enum Command<'l> {
     ForgetWifi,
     /// Whom to ask for the time; `None` for the gateway.
     TimeServer(Option<&'l str>),
+    /// What it is called in the local network; `None` to see what it is.
+    Name(Option<&'l str>),
+    /// Whether it can be found there by that name, from the next start on.
+    Findable(bool),
     /// Which names it goes by or which pages may ask, from the next start on.
     Names(List, Words<'l>),
     /// Who gets in.
@@ -180,6 +184,8 @@ log                    what happened lately\r\n\
 wifi SSID [PASSWORD]   the network to join; quotes around what has spaces: wifi \"my net\" secret123\r\n\
 forget wifi            no network from the next restart on\r\n\
 ntp ADDRESS[:PORT]     whom to ask for the time; ntp alone: the gateway\r\n\
+name NAME              NAME.local in the local network; name alone shows what others find it by\r\n\
+mdns on, mdns off      whether it can be found there by that name, from the next restart on\r\n\
 names [HOST...]        names it goes by beside its address, from the next restart on; names alone: none\r\n\
 origins [URL...]       web sites whose pages may ask, from the next restart on; origins alone: none\r\n\
 tokens                 who gets in, and what they may do\r\n\
@@ -261,6 +267,10 @@ pub fn parse(line: &str) -> Result<Command<'_>, Complaint> {
         ["forget", "wifi"] => Ok(Command::ForgetWifi),
         ["ntp"] => Ok(Command::TimeServer(None)),
         ["ntp", server] => Ok(Command::TimeServer(Some(server))),
+        ["name"] => Ok(Command::Name(None)),
+        ["name", name] => Ok(Command::Name(Some(name))),
+        ["mdns", "on"] => Ok(Command::Findable(true)),
+        ["mdns", "off"] => Ok(Command::Findable(false)),
         ["names", hosts @ ..] => list(List::Hosts, hosts),
         ["origins", origins @ ..] => list(List::Origins, origins),
         ["tokens"] => Ok(Command::Keys(Keys::List)),
@@ -292,9 +302,10 @@ pub fn parse(line: &str) -> Result<Command<'_>, Complaint> {
             .find(|(name, _)| name == trial)
             .map(|(_, trial)| Command::Trial(*trial))
             .ok_or(Complaint::Unknown),
-        ["wifi" | "forget" | "ntp" | "token" | "open" | "webhooks" | "trust" | "rotate" | "trial", ..] => {
-            Err(Complaint::Words)
-        }
+        [
+            "wifi" | "forget" | "ntp" | "name" | "mdns" | "token" | "open" | "webhooks" | "trust" | "rotate" | "trial",
+            ..,
+        ] => Err(Complaint::Words),
         _ => Err(Complaint::Unknown),
     }
 }
@@ -368,6 +379,12 @@ mod tests {
             ("forget wifi", Ok(Command::ForgetWifi)),
             ("ntp", Ok(Command::TimeServer(None))),
             ("ntp 10.0.2.2:123", Ok(Command::TimeServer(Some("10.0.2.2:123")))),
+            ("name", Ok(Command::Name(None))),
+            ("name kitchen", Ok(Command::Name(Some("kitchen")))),
+            ("name my kitchen", Err(Complaint::Words)),
+            ("mdns on", Ok(Command::Findable(true))),
+            ("mdns off", Ok(Command::Findable(false))),
+            ("mdns", Err(Complaint::Words)),
             ("names", Ok(Command::Names(List::Hosts, Words::new()))),
             ("names mote.lan mote", Ok(names(List::Hosts, &["mote.lan", "mote"]))),
             ("origins", Ok(Command::Names(List::Origins, Words::new()))),
@@ -457,6 +474,9 @@ mod tests {
             "wifi",
             "forget wifi",
             "ntp",
+            "name NAME",
+            "mdns on",
+            "mdns off",
             "names",
             "origins",
             "tokens",

@@ -29,6 +29,7 @@ use crate::{
     board::here,
     http::{self, Bodies, Buffers, Crowd, LEAST_TRANSMIT_BYTES, Limits, Names, Service, Site},
     keyring::{First, Keyring, PRINCIPALS},
+    mdns::LocalName,
     naming::{LIST_BYTES, List, Words},
     reset::Reason,
     signing::{Made, Recalled, Signer},
@@ -43,6 +44,7 @@ mod console;
 mod desk;
 mod guard;
 pub(crate) mod memo;
+mod name;
 mod network;
 mod outbound;
 mod porch;
@@ -84,8 +86,8 @@ const READERS: usize = 4;
 const CONNECTIONS: usize = 6;
 /// Large request buffers. One will do: a body that does not fit behind its head needs it until it is decoded.
 const BODIES: usize = 1;
-/// The network's own sockets: DHCP, one to ask for the time, and one to ask for names.
-const SERVICES: usize = 3;
+/// The network's own sockets: DHCP, one to ask for the time, one to ask for names, and one to answer to ours.
+const SERVICES: usize = 4;
 /// The sockets that are there to say that all others are taken: while one says so the other one listens.
 const DOORS: usize = 2;
 /// Lines that are kept of what happened lately.
@@ -157,6 +159,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     static CROWD: StaticCell<Crowd<'static>> = StaticCell::new();
     static HOSTS: StaticCell<Words<'static>> = StaticCell::new();
     static ORIGINS: StaticCell<Words<'static>> = StaticCell::new();
+    static LOCAL: StaticCell<LocalName> = StaticCell::new();
     static SITE: StaticCell<Place> = StaticCell::new();
     static SOCKETS: StaticCell<StackResources<{ SERVICES + CONNECTIONS + DOORS + post::SENDERS }>> = StaticCell::new();
 
@@ -173,8 +176,9 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     let guard = GUARD.init_with(Guard::new);
     spawner.spawn(guard::keep_watch(guard, watchdog).expect(ONCE));
 
-    let mut seed = [0; 8];
+    let (mut seed, mut moments) = ([0; 8], [0; 8]);
     entropy.fill(&mut seed);
+    entropy.fill(&mut moments);
     let config = Config::dhcpv4(Default::default());
     let sockets = SOCKETS.init_with(StackResources::new);
     let (stack, runner) = embassy_net::new(Porch(nic), config, sockets, u64::from_le_bytes(seed));
@@ -186,7 +190,9 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         has_radio: radio.is_some(),
         restart: Signal::new(),
         time_server: Signal::new(),
+        name: Signal::new(),
     });
+    let local = name::is_findable(&desk.store).then(|| &*LOCAL.init(LocalName::new()));
     let reach = calls::recall(&desk.store);
     let mut door = Door::new(KNOWN.take(), LIMITS.allowance);
     let first = Keyring::new(&desk.store).recall(&mut door, |bytes| entropy.fill(bytes));
@@ -223,12 +229,16 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         names: Names {
             hosts: HOSTS.init(List::Hosts.recall(&desk.store, hosts)),
             origins: ORIGINS.init(List::Origins.recall(&desk.store, origins)),
+            local,
         },
     });
 
     spawner.spawn(network::run_network(runner, guard).expect(ONCE));
     spawner.spawn(network::watch_network(stack, node, &facts.network).expect(ONCE));
     spawner.spawn(network::tell_time(stack, node, desk).expect(ONCE));
+    if let Some(own) = local {
+        spawner.spawn(name::answer_to_name(stack, desk, own, u64::from_le_bytes(moments)).expect(ONCE));
+    }
     if let Some(radio) = radio {
         spawner.spawn(network::stay_joined(radio, desk, &facts.network).expect(ONCE));
     }
@@ -238,6 +248,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         facts,
         desk,
         signer,
+        local,
         #[cfg(feature = "emulated")]
         guard,
     };

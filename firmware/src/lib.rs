@@ -16,6 +16,7 @@
 //! | [`push`] | how do notifications get to those who asked for them |
 //! | [`keyring`] | who is known beyond a restart, and where do their tokens come from |
 //! | [`naming`] | which names does it go by, and whose pages may ask it |
+//! | [`mdns`] | how is it found by a name in the local network |
 //! | [`reach`] | whom may it call |
 //! | [`roots`] | whom does it believe who a server is |
 //! | [`pem`] | how are certificates typed |
@@ -48,6 +49,7 @@ mod device;
 mod entropy;
 pub mod http;
 pub mod keyring;
+pub mod mdns;
 pub mod metrics;
 pub mod milli;
 pub mod naming;

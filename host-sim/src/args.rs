@@ -3,7 +3,7 @@
 use core::{fmt, net::IpAddr, str::FromStr};
 use std::path::PathBuf;
 
-use firmware::http::Names;
+use firmware::{http::Names, mdns::Wanted};
 use protocol_core::{Level, Served, door::TOKEN_MIN, push::Challenge};
 
 use crate::{
@@ -47,6 +47,9 @@ host-sim card|ask|watch|get|tasks|cancel URL ...      talks to an agent instead:
   --no-push                no push notifications
   --log LEVEL              tells what happens, from that level on: debug, info, warn or error. Without it only GET /log does
   --name HOST              a name it goes by, beside its addresses and localhost; may be said again
+  --mdns                   found as mote.local in the local network, or as mote-2.local if there is one, and among its A2A
+                           services (_a2a._tcp). Needs --bind with an IPv4 address of this machine, or 0.0.0.0
+  --mdns-name NAME         the same by another name than mote
   --allow-origin URL       a web site whose pages may ask, e.g. https://panel.example; may be said again
   --help                   this
   --version                the version
@@ -90,6 +93,8 @@ pub struct Args {
     pub(crate) calls: Calls,
     /// Names it goes by, in lower case.
     pub(crate) names: Vec<String>,
+    /// What it is called in the local network, if it is to be found there.
+    pub(crate) local: Option<Wanted>,
     /// Web sites whose pages may ask, as browsers name them.
     pub(crate) origins: Vec<String>,
     /// What is told as it happens, from that level on.
@@ -139,6 +144,8 @@ pub enum BadArgs {
     Trust(BadTrust),
     /// A program with an agent of its own was to run another one.
     OneAgent,
+    /// Nobody else could reach it there.
+    Unreachable(IpAddr),
 }
 
 impl BadArgs {
@@ -177,6 +184,13 @@ impl fmt::Display for BadArgs {
             Self::Keys(bad) => bad.fmt(f),
             Self::Trust(bad) => bad.fmt(f),
             Self::OneAgent => f.write_str("--agent is for host-sim itself: this program has an agent of its own"),
+            Self::Unreachable(address) => {
+                let why = if address.is_ipv4() { "nobody else can reach it" } else { "mDNS is spoken over IPv4 here" };
+                write!(
+                    f,
+                    "--mdns cannot tell others to go to {address}: {why}; --bind 0.0.0.0, or an address of this machine"
+                )
+            }
         }
     }
 }
@@ -198,6 +212,7 @@ impl Default for Args {
             store: None,
             calls: Calls::default(),
             names: Vec::new(),
+            local: None,
             origins: Vec::new(),
             log: None,
         }
@@ -205,7 +220,7 @@ impl Default for Args {
 }
 
 /// The options that have a value: their names and what they take.
-const OPTIONS: [(&str, &str); 18] = [
+const OPTIONS: [(&str, &str); 19] = [
     ("--port", "a number from 0 to 65535"),
     ("--bind", "an IP address such as 127.0.0.1 or ::1"),
     ("--url", "a URL that begins with http:// or https://"),
@@ -223,6 +238,7 @@ const OPTIONS: [(&str, &str); 18] = [
     ("--challenge", "always, never or usual"),
     ("--log", "debug, info, warn or error"),
     ("--name", "a host name such as mote.local, without a port"),
+    ("--mdns-name", "letters, digits and hyphens between them, 32 at most"),
     ("--allow-origin", "http:// or https:// and a host, with a port if it has one"),
 ];
 
@@ -248,8 +264,9 @@ impl Args {
                 (Some(asked), None) => return Ok(asked),
                 (None, None) if name == "--open" => args.keys.is_open = true,
                 (None, None) if name == "--no-push" => args.calls.is_off = true,
+                (None, None) if name == "--mdns" => drop(args.local.get_or_insert_default()),
                 (Some(_), Some(_)) => return Err(BadArgs::Value(name.to_owned())),
-                (None, Some(_)) if matches!(name, "--open" | "--no-push") => {
+                (None, Some(_)) if matches!(name, "--open" | "--no-push" | "--mdns") => {
                     return Err(BadArgs::Value(name.to_owned()));
                 }
                 (None, value) => {
@@ -277,6 +294,9 @@ impl Args {
         self.keys.read()?;
         self.calls.read().map_err(BadArgs::Trust)?;
         let principals = self.keys.principals(self.preset.principals())?;
+        if self.local.is_some() && (self.bind.is_ipv6() || self.bind.is_loopback()) {
+            return Err(BadArgs::Unreachable(self.bind));
+        }
         match &self.keys.file {
             Some(file) if principals.is_empty() => Err(BadKeys::Empty(file.clone()).into()),
             None if principals.is_empty() && !self.keys.is_open(self.bind) => Err(BadKeys::Unguarded(self.bind).into()),
@@ -328,6 +348,7 @@ impl Args {
             }
             "--log" => self.log = Some(Level::parse(value)?),
             "--name" => self.names.push(host(value)?),
+            "--mdns-name" => self.local = Some(Wanted::new(value)?),
             "--allow-origin" => self.origins.push(origin(value)?),
             _ => return None,
         }

@@ -3,6 +3,7 @@
 mod args;
 mod board;
 mod keys;
+mod local;
 pub mod net;
 mod outbound;
 mod own;

@@ -42,7 +42,7 @@ impl Settings {
     /// As DESIGN.md has it.
     pub const HOST: Self = Self {
         limits: Limits::HOST,
-        names: Names { hosts: &[], origins: &[] },
+        names: Names { hosts: &[], origins: &[], local: None },
         connections: 1024,
         bodies: 16,
         request_bytes: 8 * 1024 + 512,
@@ -53,7 +53,7 @@ impl Settings {
     /// As the smallest board has it, to meet its limits on a laptop.
     pub const DEVICE: Self = Self {
         limits: Limits::DEVICE,
-        names: Names { hosts: &[], origins: &[] },
+        names: Names { hosts: &[], origins: &[], local: None },
         connections: 6,
         bodies: 2,
         request_bytes: 2 * 1024,

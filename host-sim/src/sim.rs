@@ -29,6 +29,7 @@ use crate::{
     args::{AgentName, Args, Preset},
     board::{SimBoard, say},
     keys::{self, BadKeys, Keys},
+    local,
     net::{self, Settings},
     own::Own,
     post,
@@ -68,6 +69,8 @@ pub enum StartError {
     Store(PathBuf, io::Error),
     /// Who gets in does not add up.
     Keys(BadKeys),
+    /// Nobody could find us by our name.
+    Mdns(io::Error),
 }
 
 impl fmt::Display for StartError {
@@ -85,6 +88,7 @@ impl fmt::Display for StartError {
             Self::Signal(error) => write!(f, "cannot wait for signals: {error}"),
             Self::Store(path, error) => write!(f, "--store {}: {error}", path.display()),
             Self::Keys(bad) => bad.fmt(f),
+            Self::Mdns(error) => write!(f, "--mdns: {error}"),
         }
     }
 }
@@ -185,6 +189,18 @@ pub async fn run(
     if reach.is_on {
         post::employ(node, address, args.preset, &reach, signer, url);
     }
+    let found = args.local.clone().map(|wanted| local::Found::new(wanted, address, clock)).transpose();
+    let found = found.map_err(StartError::Mdns)?.map(|found| &*Box::leak(Box::new(found)));
+    if let Some(found) = found {
+        settings.names.local = Some(found.name());
+        spawn_local(found.answer());
+    }
+    let stop = async {
+        stop.await;
+        if let Some(found) = found {
+            found.leave().await;
+        }
+    };
     keys::warn(&principals);
     listening(address);
     // The one call of the HTTP edge.
@@ -256,7 +272,7 @@ async fn wind(node: &'static Node<'static>, clock: &'static Uptime) {
     node.run_clock(|due| tokio::time::sleep_until((clock.0 + Duration::from_millis(due.0)).into())).await;
 }
 
-struct Uptime(Instant);
+pub(crate) struct Uptime(pub(crate) Instant);
 
 impl Clock for Uptime {
     fn now(&self) -> Millis {

@@ -52,6 +52,9 @@ pub(super) struct Wires {
     pub(super) dma: Peri<'static, DMA_CH0>,
 }
 
+/// How 224.0.0.251 is written on Ethernet (RFC 1112 §6.4).
+const MDNS_GROUP: [u8; 6] = [0x01, 0x00, 0x5e, 0x00, 0x00, 0xfb];
+
 /// The pin of the radio that the light is on.
 const LIGHT: u8 = 0;
 
@@ -76,6 +79,10 @@ pub(super) async fn start(spawner: Spawner, wires: Wires) -> (Nic, Radio, Led) {
     // It sleeps between beacons, from a fiftieth of a second after the last frame on: the first frame for a server that
     // nobody has talked to for a while takes a tenth of a second, and the next ones do not.
     control.set_power_management(PowerManagementMode::Performance).await;
+    // What is for other groups stays outside.
+    if control.add_multicast_address(MDNS_GROUP).await.is_err() {
+        defmt::warn!("the radio lets no questions for our name through");
+    }
 
     let control: &'static Shared = CONTROL.init_with(|| Mutex::new(control));
     let wish: &'static Wish = WISH.init_with(Signal::new);

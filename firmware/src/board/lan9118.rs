@@ -84,6 +84,8 @@ impl Lan9118 {
         const IRQ_ON: u32 = 1 << 8 | 1 << 4 | 1;
         const TX_ON: u32 = 1 << 1;
         const FULL_DUPLEX_TX_RX: u32 = 1 << 20 | 1 << 3 | 1 << 2;
+        // What is for groups, too: the stack knows which of them are ours.
+        const ALL_MULTICAST: u32 = 1 << 19;
 
         CARD.write(HW_CFG, RESET);
         wait_until_clear(HW_CFG, RESET)?;
@@ -101,7 +103,7 @@ impl Lan9118 {
         set_mac(MAC_ADDRH, u32::from_le_bytes([e, f, 0, 0]))?;
         CARD.write(RX_CFG, 0);
         CARD.write(TX_CFG, TX_ON);
-        set_mac(MAC_CR, FULL_DUPLEX_TX_RX)
+        set_mac(MAC_CR, FULL_DUPLEX_TX_RX | ALL_MULTICAST)
     }
 
     /// Takes one good frame out of the FIFO and says how long it is.

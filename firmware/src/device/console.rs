@@ -10,6 +10,7 @@ use crate::{
     board::{Board as _, Key, here},
     console::{self, Command, Line},
     keyring::{Keyring, Token},
+    mdns::{self, LocalName, Wanted},
     reach::Allowed,
     recent::Recent,
     roots::{Paste, ROOTS, Roots, Taken},
@@ -23,6 +24,7 @@ pub(super) struct Room {
     pub(super) facts: &'static Facts,
     pub(super) desk: &'static Desk,
     pub(super) signer: Option<&'static Signer>,
+    pub(super) local: Option<&'static LocalName>,
     #[cfg(feature = "emulated")]
     pub(super) guard: &'static Guard,
 }
@@ -70,6 +72,14 @@ pub(super) async fn listen(mut serial: here::Serial, room: Room, mut unseen: Opt
             Ok(Command::Hooks(hooks)) => {
                 let answer = Allowed::obey(&room.desk.store, hooks);
                 tell(&mut serial, answer.as_ref().map_or_else(|trouble| trouble.0, |answer| answer)).await;
+                continue;
+            }
+            Ok(Command::Name(None)) => {
+                let name = room.local.and_then(LocalName::get);
+                let (name, domain) = name.as_deref().map_or(("none at the moment", ""), |name| (name, ".local"));
+                for part in [name, domain, "\r\n"] {
+                    let _ = serial.write_all(part.as_bytes()).await;
+                }
                 continue;
             }
             Ok(Command::Trust) => {
@@ -161,6 +171,15 @@ impl Room {
                 self.desk.time_server.signal(());
                 kept
             }
+            Command::Name(Some(name)) => mdns::keep(&self.desk.store, name).map(|()| {
+                if let Some(wanted) = Wanted::new(name) {
+                    self.desk.name.signal(wanted);
+                }
+            }),
+            Command::Findable(is_findable) => {
+                let kept = self.desk.store.save(Key::FINDABLE, &[is_findable.into()]);
+                return kept.map_or_else(|trouble| trouble.0, |()| LATER);
+            }
             Command::Names(list, words) => {
                 let kept = list.keep(&self.desk.store, &words);
                 return kept.map_or_else(|trouble| trouble.0, |()| LATER);
@@ -181,6 +200,7 @@ impl Room {
             }
             Command::Status
             | Command::Log
+            | Command::Name(None)
             | Command::Keys(_)
             | Command::Hooks(_)
             | Command::Trust

@@ -6,6 +6,7 @@ use embassy_time::{Duration, Timer, with_timeout};
 use super::{memo, network};
 use crate::{
     board::{Board, Instruments as _, Key, Position, Sensor, Trouble, here},
+    mdns::Wanted,
     milli::Milli,
     reset::Reason,
     store::Store,
@@ -21,6 +22,8 @@ pub(crate) struct Desk {
     pub(super) restart: Signal<NoopRawMutex, ()>,
     /// Whom to ask for the time has changed.
     pub(super) time_server: Signal<NoopRawMutex, ()>,
+    /// What it is called has changed.
+    pub(super) name: Signal<NoopRawMutex, Wanted>,
 }
 
 /// A sensor that takes longer does not answer: a bus can hang, and must not take a worker with it.

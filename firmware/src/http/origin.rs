@@ -10,6 +10,7 @@ use super::{
     routes::{self, Problem},
     service::BaseUrl,
 };
+use crate::mdns::LocalName;
 
 /// Whom browsers may take this device for, and whose pages may ask it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -18,6 +19,8 @@ pub struct Names<'e> {
     pub hosts: &'e [&'e str],
     /// The origins, such as `https://panel.example:8443`, whose pages may ask; a page of the device itself always may.
     pub origins: &'e [&'e str],
+    /// The name in the local network, where there is one: it may change while we run.
+    pub local: Option<&'e LocalName>,
 }
 
 impl<'e> Names<'e> {
@@ -60,7 +63,9 @@ impl<'e> Names<'e> {
     /// Is it one of our names?
     fn has(&self, host: &str) -> bool {
         let mut names = self.hosts.iter().copied().chain(["localhost"]);
-        is_address(host) || names.any(|name| is_same(name, host))
+        is_address(host)
+            || names.any(|name| is_same(name, host))
+            || self.local.is_some_and(|local| local.is(without_dot(host)))
     }
 
     /// What a page of that origin may do; nothing special for one of ours.
@@ -126,15 +131,19 @@ fn is_address(host: &str) -> bool {
 
 /// Is it the same name? One may end in the dot of the root.
 fn is_same(one: &str, other: &str) -> bool {
-    let without_dot = |name| str::strip_suffix(name, '.').unwrap_or(name);
     without_dot(one).eq_ignore_ascii_case(without_dot(other))
+}
+
+fn without_dot(name: &str) -> &str {
+    name.strip_suffix('.').unwrap_or(name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const NAMES: Names<'static> = Names { hosts: &["mote.local", "Mote."], origins: &["https://panel.example:8443"] };
+    const NAMES: Names<'static> =
+        Names { hosts: &["mote.local", "Mote."], origins: &["https://panel.example:8443"], local: None };
 
     fn reach(host: &str) -> bool {
         let base = BaseUrl::from_host(host).unwrap_or_else(|| panic!("{host}"));
@@ -177,6 +186,19 @@ mod tests {
         ] {
             assert!(!reach(host), "{host}");
         }
+    }
+
+    #[test]
+    fn the_name_in_the_local_network_is_ours_while_it_is() {
+        let local = LocalName::new();
+        let names = Names { local: Some(&local), ..Names::default() };
+        let reach = |host| names.has(Authority::of(BaseUrl::from_host(host).expect(host)).host);
+        assert!(!reach("mote.local"));
+        local.set("mote");
+        assert!(reach("mote.local") && reach("Mote.local.:8080") && !reach("mote") && !reach("mote-2.local"));
+        local.set("mote-2");
+        assert!(reach("mote-2.local") && !reach("mote.local") && !reach("mote-2.local.evil.example"));
+        assert!(!Names::default().has("mote-2.local"));
     }
 
     #[test]

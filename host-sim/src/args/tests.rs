@@ -22,10 +22,10 @@ fn everything_has_a_default() {
 #[test]
 fn values_stand_behind_a_space_or_an_equals_sign() {
     let spaced = run("--port 0 --bind ::1 --url https://a.example/x?y=z --agent conformance --seed 7 --preset pico \
-                      --dialects 1.0,0.3 --fault humidity:after=10 --token-file my.tokens --store my.flash --name Mote.local \
+                      --dialects 1.0,0.3 --fault humidity:after=10 --token-file my.tokens --store my.flash --name Mote.local --mdns-name kitchen \
                       --allow-origin https://Panel.example:8443/ --log debug --token anna:read:annas-secret-token");
     let glued = run("--port=0 --bind=::1 --url=https://a.example/x?y=z --agent=conformance --seed=7 --preset=pico \
-                     --dialects=1.0,0.3 --fault=humidity:after=10 --token-file=my.tokens --store=my.flash --name=mote.local \
+                     --dialects=1.0,0.3 --fault=humidity:after=10 --token-file=my.tokens --store=my.flash --name=mote.local --mdns-name=kitchen \
                      --allow-origin=https://panel.example:8443 --log=debug --token=anna:read:annas-secret-token");
     assert_eq!(spaced, glued);
     assert_eq!(
@@ -47,6 +47,7 @@ fn values_stand_behind_a_space_or_an_equals_sign() {
             store: Some("my.flash".into()),
             calls: Calls::default(),
             names: vec!["mote.local".into()],
+            local: Wanted::new("kitchen"),
             origins: vec!["https://panel.example:8443".into()],
             log: Some(Level::Debug),
         }
@@ -84,6 +85,11 @@ fn an_error_names_the_option_and_what_it_takes() {
         ("--help=me", "--help takes no value"),
         ("--open=yes", "--open takes no value"),
         ("--no-push=yes", "--no-push takes no value"),
+        ("--mdns=yes", "--mdns takes no value"),
+        (
+            "--mdns-name mote.local",
+            "--mdns-name cannot be \"mote.local\", it takes letters, digits and hyphens between them, 32 at most",
+        ),
         ("--token", "--token needs a value: NAME:CLASSES:TOKEN"),
         ("--name mote:80", "--name cannot be \"mote:80\", it takes a host name such as mote.local, without a port"),
     ] {
@@ -125,6 +131,24 @@ fn what_can_be_said_again_adds_up() {
     assert_eq!(format!("{:?}", args.keys.given), "[anna:read:.., ben:act:..]");
     assert_eq!(args.names, ["a", "[::1]"]);
     assert_eq!(args.origins, ["http://a", "http://[::1]:80"]);
+}
+
+#[test]
+fn it_has_a_name_where_others_can_reach_it() {
+    assert_eq!(run("").local, None);
+    assert_eq!(run("--mdns").local, Some(Wanted::default()));
+    assert_eq!(run("--mdns --mdns-name kitchen --mdns").local, Wanted::new("kitchen"));
+    for line in ["--mdns --bind 0.0.0.0 --open", "--mdns-name a --bind 192.168.0.7 --open"] {
+        assert!(run(line).with_keys(None).is_ok(), "{line}");
+    }
+    for (line, why) in [
+        ("--mdns", "127.0.0.1: nobody else can reach it; --bind 0.0.0.0"),
+        ("--mdns-name a --bind ::1", "::1: mDNS is spoken over IPv4"),
+        ("--mdns --bind :: --open", "::: mDNS is spoken over IPv4"),
+    ] {
+        let sentence = run(line).with_keys(None).expect_err(line).to_string();
+        assert!(sentence.contains(why), "{sentence}");
+    }
 }
 
 #[test]

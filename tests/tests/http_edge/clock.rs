@@ -23,7 +23,7 @@ use tokio::{
 
 use crate::{client::call, toy::Toy};
 
-const NAMES: Names<'static> = Names { hosts: &["mote.local", "a"], origins: &[] };
+const NAMES: Names<'static> = Names { hosts: &["mote.local", "a"], origins: &[], local: None };
 
 /// Serves one end of a pipe and runs `client` on the other; says how it ended and after how many ms.
 fn run(client: impl AsyncFnOnce(DuplexStream)) -> (Ending, u128) {

@@ -1,0 +1,222 @@
+//! Which name it is: the one that somebody wanted, with a number if others have it.
+
+use core::cell::RefCell;
+
+use embedded_storage_async::nor_flash::NorFlash;
+
+use crate::{
+    board::{Key, Trouble},
+    store::Store,
+};
+
+/// What a device is called until somebody says otherwise.
+pub const DEFAULT_NAME: &str = "mote";
+
+/// Characters of the longest name that one can ask for. A label of DNS could have 63.
+pub const NAME_MAX: usize = 32;
+
+/// A name and a number.
+pub(super) type Label = heapless::String<{ NAME_MAX + 3 }>;
+
+/// Is it a name that a host can have: letters, digits, and hyphens between them?
+#[must_use]
+pub fn is_name(text: &str) -> bool {
+    (1..=NAME_MAX).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        && !text.starts_with('-')
+        && !text.ends_with('-')
+}
+
+/// Keeps a name for the next start.
+///
+/// # Errors
+/// Says why it is none, or why it is not kept.
+pub fn keep<F: NorFlash>(store: &Store<F>, name: &str) -> Result<(), Trouble> {
+    if is_name(name) { store.save(Key::NAME, name.as_bytes()) } else { Err(BAD) }
+}
+
+/// Finds the name that was kept, or [`DEFAULT_NAME`].
+pub fn recall<F: NorFlash>(store: &Store<F>) -> Wanted {
+    let mut bytes = [0; NAME_MAX];
+    let length = store.load(Key::NAME, &mut bytes);
+    let name = length.and_then(|length| core::str::from_utf8(bytes.get(..length)?).ok());
+    name.and_then(Wanted::new).unwrap_or_default()
+}
+
+const BAD: Trouble = Trouble("a name has letters, digits and hyphens between them, 32 at most");
+
+/// A name that somebody wants, and the number behind it if others have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Without a number.
+    base: Label,
+    /// 1 is none.
+    first: u8,
+    number: u8,
+}
+
+/// The highest number.
+const NUMBER_MAX: u8 = 99;
+
+impl Wanted {
+    /// Wants that name. `None` if it is none.
+    #[must_use]
+    pub fn new(name: &str) -> Option<Self> {
+        if !is_name(name) {
+            return None;
+        }
+        // The next after kitchen-2 is kitchen-3.
+        let numbered = name.rsplit_once('-').and_then(|(base, number)| {
+            let is_ours = !number.starts_with('0') && !base.ends_with('-');
+            let number = number.parse().ok().filter(|number| is_ours && (2..=NUMBER_MAX).contains(number))?;
+            Some((base, number))
+        });
+        let (base, first) = numbered.unwrap_or((name, 1));
+        Some(Self { base: Label::try_from(base).ok()?, first, number: first })
+    }
+
+    /// Wants the next one. Behind the last number it is the first again: somebody may have left meanwhile.
+    pub(super) fn give_way(&mut self) {
+        self.number = if self.number >= NUMBER_MAX { self.first } else { self.number.saturating_add(1) };
+    }
+
+    /// As it is written.
+    pub(super) fn label(&self) -> Label {
+        let mut label = self.base.clone();
+        if self.number > 1 {
+            let (tens, ones) = (self.number / 10, self.number % 10);
+            // cannot fail: there is room for a number behind the longest name.
+            let _ = label.push('-');
+            if tens > 0 {
+                let _ = label.push(char::from(b'0'.wrapping_add(tens)));
+            }
+            let _ = label.push(char::from(b'0'.wrapping_add(ones)));
+        }
+        label
+    }
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        let mut base = Label::new();
+        // cannot fail: it is short.
+        let _ = base.push_str(DEFAULT_NAME);
+        Self { base, first: 1, number: 1 }
+    }
+}
+
+/// The name that is ours at the moment, if any is: who asks for it in `Host` means us.
+#[derive(Debug, Default)]
+pub struct LocalName(RefCell<Label>);
+
+impl LocalName {
+    /// No name.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(RefCell::new(Label::new()))
+    }
+
+    /// That name is ours now, or none if it is empty.
+    pub(crate) fn set(&self, label: &str) {
+        let mut own = self.0.borrow_mut();
+        own.clear();
+        // cannot fail: it comes from another one.
+        let _ = own.push_str(label);
+    }
+
+    /// The name without `.local`, if there is one.
+    #[must_use]
+    pub fn get(&self) -> Option<heapless::String<{ NAME_MAX + 3 }>> {
+        let own = self.0.borrow();
+        (!own.is_empty()).then(|| own.clone())
+    }
+
+    /// Is that host, without a dot at its end, the one that we are?
+    #[must_use]
+    pub fn is(&self, host: &str) -> bool {
+        let own = self.0.borrow();
+        !own.is_empty()
+            && host
+                .split_once('.')
+                .is_some_and(|(label, domain)| label.eq_ignore_ascii_case(&own) && domain.eq_ignore_ascii_case("local"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::{string::ToString as _, vec};
+
+    use super::*;
+    use crate::simulated::flash::two_pages::{FLASH_BYTES, blank, open};
+
+    #[test]
+    fn a_name_is_a_label_of_a_host() {
+        let longest = "n".repeat(NAME_MAX);
+        for name in ["mote", "Mote-7", "7", "a-b", &longest] {
+            assert!(is_name(name) && Wanted::new(name).is_some(), "{name}");
+        }
+        let too_long = "n".repeat(NAME_MAX + 1);
+        for bad in ["", "-mote", "mote-", "mo te", "mote.local", "möte", "mote_1", "mote\n", &too_long] {
+            assert!(!is_name(bad) && Wanted::new(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_next_name_has_the_next_number_and_after_the_last_comes_the_first() {
+        for (name, next) in [
+            ("mote", ["mote-2", "mote-3"]),
+            ("kitchen-2", ["kitchen-3", "kitchen-4"]),
+            ("lamp-9", ["lamp-10", "lamp-11"]),
+            ("lamp-99", ["lamp-99", "lamp-99"]),
+            ("lamp-98", ["lamp-99", "lamp-98"]),
+            ("lamp-0", ["lamp-0-2", "lamp-0-3"]),
+            ("lamp-007", ["lamp-007-2", "lamp-007-3"]),
+            ("lamp-100", ["lamp-100-2", "lamp-100-3"]),
+            ("2", ["2-2", "2-3"]),
+        ] {
+            let mut wanted = Wanted::new(name).expect(name);
+            assert_eq!(wanted.label(), name);
+            for next in next {
+                wanted.give_way();
+                assert_eq!(wanted.label(), next, "{name}");
+            }
+        }
+        let mut longest = Wanted::new(&"n".repeat(NAME_MAX)).expect("it is one");
+        (0..98).for_each(|_| longest.give_way());
+        assert_eq!(longest.label().to_string(), std::format!("{}-99", "n".repeat(NAME_MAX)));
+        longest.give_way();
+        assert_eq!(longest.label().len(), NAME_MAX);
+    }
+
+    #[test]
+    fn a_name_outlives_a_restart_and_what_is_none_is_not_kept() {
+        let mut memory = blank();
+        let store = open(&mut memory);
+        assert_eq!(recall(&store), Wanted::default());
+        assert_eq!(recall(&store).label(), DEFAULT_NAME);
+        assert_eq!(keep(&store, "kitchen"), Ok(()));
+        assert_eq!(keep(&store, "no name"), Err(BAD));
+        assert_eq!(recall(&store).label(), "kitchen");
+        for damaged in [&b"no name"[..], b"\xff", &[b'n'; 40], b""] {
+            store.save(Key::NAME, damaged).expect("there is room");
+            assert_eq!(recall(&store).label(), DEFAULT_NAME, "{damaged:?}");
+        }
+        let mut garbage = vec![0x5a; FLASH_BYTES];
+        assert_eq!(recall(&open(&mut garbage)).label(), DEFAULT_NAME);
+    }
+
+    #[test]
+    fn only_the_name_that_is_ours_is_ours() {
+        let name = LocalName::new();
+        assert!(!name.is(".local") && !name.is("mote.local") && name.get().is_none());
+        name.set("mote-2");
+        assert!(name.is("mote-2.local") && name.is("MOTE-2.Local"));
+        for other in ["mote.local", "mote-2", "mote-2.local.evil", "mote-2.locale", "xmote-2.local", "mote-2."] {
+            assert!(!name.is(other), "{other}");
+        }
+        name.set("");
+        assert!(!name.is("mote-2.local"));
+    }
+}
