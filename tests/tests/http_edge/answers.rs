@@ -36,7 +36,7 @@ fn any_size_of_buffers_gives_the_same_bytes() {
     for (answer_bytes, transmit_bytes) in
         [(64, 128), (100, 130), (1000, 128), (128, 4096), (4096, 2048), (300_000, 1000)]
     {
-        let server = Server::with(|settings| {
+        let server = Server::with(move |settings| {
             settings.answer_bytes = answer_bytes;
             settings.transmit_bytes = transmit_bytes;
         });

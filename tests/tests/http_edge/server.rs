@@ -21,25 +21,25 @@ impl Server {
     }
 
     /// Starts with the smallest board's settings, changed as the test needs it.
-    pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
+    pub(crate) fn with(change: impl FnOnce(&mut Settings) + Send + 'static) -> Self {
         Self::behind(|_| Toy::open(), change)
     }
 
     /// Starts with a door that is shut.
-    pub(crate) fn guarded(change: impl FnOnce(&mut Settings)) -> Self {
+    pub(crate) fn guarded(change: impl FnOnce(&mut Settings) + Send + 'static) -> Self {
         Self::behind(Toy::guarded, change)
     }
 
-    fn behind(toy: fn(Allowance) -> Toy, change: impl FnOnce(&mut Settings)) -> Self {
-        let mut settings = Settings::DEVICE;
-        settings.connections = 32;
-        settings.limits.connections_per_address = 32;
-        settings.limits.body_bytes = 64 * 1024;
-        settings.names.hosts = &["mote.local", "a"];
-        change(&mut settings);
+    fn behind(toy: fn(Allowance) -> Toy, change: impl FnOnce(&mut Settings) + Send + 'static) -> Self {
         let (address_sender, address) = std::sync::mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
+            let mut settings = Settings::DEVICE;
+            settings.connections = 32;
+            settings.limits.connections_per_address = 32;
+            settings.limits.body_bytes = 64 * 1024;
+            settings.names.hosts = &["mote.local", "a"];
+            change(&mut settings);
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             runtime.block_on(async {
                 let listener = net::bind(IpAddr::V4(Ipv4Addr::LOCALHOST), 0).await.expect("a free port");
