@@ -1,4 +1,4 @@
-//! What is printed at the start: where we are, and three things to try.
+//! What is printed at the start: where we are, and some things to try.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -31,6 +31,10 @@ pub fn greet(args: &Args, listening: SocketAddr) {
     let (hint, header) =
         if is_shut { (", with your token in TOKEN", format!(" {AUTHORIZATION}")) } else { ("", String::new()) };
     say(format_args!("\ntry one of these{hint}:"));
+    let token = if is_shut { "MOTE_TOKEN=$TOKEN " } else { "" };
+    for words in ["ask URL read temperature", "watch URL watch temperature 10 times"] {
+        say(format_args!("\n{token}cargo run -q -p host-sim -- {}", words.replace("URL", &url)));
+    }
     for (curl, method, text) in
         [("curl -s", wording.send, "read temperature"), ("curl -sN", wording.stream, "watch temperature 3 times")]
     {

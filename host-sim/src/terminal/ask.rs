@@ -75,7 +75,8 @@ async fn begin(agent: &Agent, request: &Request<'_>) -> Result<Reply, Trouble> {
     let mut events = Events::new(&mut buffer);
     while let Some(piece) = body.next().await? {
         let mut rest = piece.as_slice();
-        while let Some(data) = events.push(&mut rest)? {
+        // Nothing is left of a piece that does not end an event.
+        if let Some(data) = events.push(&mut rest)? {
             let task = match agent.version().read_event(data, id).map_err(Trouble::unreadable)? {
                 Answer::Error(failure) => return Err(refused(&failure)),
                 Answer::Message(_) => return Ok(Reply { bytes: data.to_vec(), id, version: agent.version() }),
