@@ -184,6 +184,7 @@ step receiver tests/push/receiver_test.sh
 step end-to-end tests/with-sim.sh "sensor --preset pico --token owner:read+act+operator:end-to-end-token" tests/end-to-end.sh
 step real-clients real_clients
 step real-clients-door real_clients_door
+step terminal tests/terminal/run.sh
 step hostile-sim hostile_sim
 step push-sim push_sim
 step page-sim page_sim

@@ -1,4 +1,4 @@
-//! What is printed at the start: where we are, and three things to try.
+//! What is printed at the start: where we are, and some things to try.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -35,6 +35,10 @@ pub fn greet(args: &Args, own: Option<&Profile<'_>>, listening: SocketAddr) {
     let (hint, header) =
         if is_shut { (", with your token in TOKEN", format!(" {AUTHORIZATION}")) } else { ("", String::new()) };
     say(format_args!("\ntry one of these{hint}:"));
+    let token = if is_shut { "MOTE_TOKEN=$TOKEN " } else { "" };
+    for (command, text) in [("ask", one), ("watch", other)] {
+        say(format_args!("\n{token}cargo run -q -p host-sim -- {command} {url} {text}"));
+    }
     for (curl, method, text) in [("curl -s", wording.send, one), ("curl -sN", wording.stream, other)] {
         let body = wording.body.replace("METHOD", method).replace("TEXT", text);
         say(format_args!("\n{curl} {url}{header} -H 'Content-Type: application/json' -d '{body}'"));

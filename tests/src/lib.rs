@@ -5,5 +5,6 @@ pub mod client;
 pub mod corpus;
 pub mod random;
 pub mod script;
+pub mod visit;
 pub mod webhook;
 pub mod world;

@@ -37,6 +37,7 @@ def expect(name, words, code, out, err=""):
 expect("card", ["card", URL], 0, rf"words 1\.0\.0\n.*> read temperature\n.*asked from here in A2A {VERSION}, and followed live\n")
 expect("a card in JSON is the card", ["card", URL, "--json"], 0, r'\{[^\n]*"skills"[^\n]*\}\n')
 expect("read", ["ask", URL, "read", "temperature"], 0, "temperature 21.5 °C\n", r"^completed \(task ")
+expect("read, from an address that has its card at the top", ["ask", URL + "/any/where", "read"], 0, "temperature 21.5 °C\n")
 done = run("ask", URL, "--json", "read")
 case("read in JSON is one line with the reading", done[1].count("\n") == 1 and "21.5" in json.dumps(json.loads(done[1])), *done)
 expect("a direct message, which does not drive the terminal", ["ask", URL, "hello"], 0, r"hello to you \\u\{1b\}\[2J\n", "^$")

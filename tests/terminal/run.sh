@@ -21,6 +21,7 @@ pid=
 stop() { [ -z "$pid" ] || { kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; }; pid=; }
 trap stop EXIT
 
+export PYTHONDONTWRITEBYTECODE=1
 failed=0
 for agent in $agents; do
     port=$(free_port)

@@ -169,7 +169,9 @@ impl Agent {
         let url = Url::parse(&self.url).map_err(|why| Trouble::NoAgent(why.to_owned()))?;
         let accept = if request.is_stream() { "text/event-stream, application/json" } else { "application/json" };
         let bearer = self.token.as_ref().map(|token| format!("Bearer {token}"));
-        let mut fields = vec![("Accept", accept), ("A2A-Version", version.name())];
+        let mut fields = vec![("Accept", accept)];
+        // Whoever does not name a version knows nothing of the header either.
+        fields.extend(self.is_sure.then(|| ("A2A-Version", version.name())));
         fields.extend(bearer.as_deref().map(|bearer| ("Authorization", bearer)));
         fields.extend(last_id.map(|last| ("Last-Event-ID", last)));
         let request = http::Request { url: &url, fields: &fields, body: Some(&body), patience: self.patience };

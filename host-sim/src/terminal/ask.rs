@@ -3,13 +3,13 @@
 use core::{cell::RefCell, time::Duration};
 
 use protocol_core::{
-    client::{Answer, Request, Say, Saying},
+    client::{Answer, Events, Request, Say, Saying},
     json::Json,
 };
 
 use super::{
-    agent::Agent,
-    answer::Reply,
+    agent::{Agent, DOCUMENT_MOST},
+    answer::{Reply, refused},
     order::Order,
     show::{self, Shown, outcome},
     trouble::{End, Trouble},
@@ -56,8 +56,38 @@ pub(super) async fn ask(order: &Order, current: &RefCell<Option<String>>) -> Res
     let agent = Agent::find(order).await?;
     let text = order.text();
     let spoken = Spoken::new(order, &text)?;
-    let reply = agent.call(&Request::Send(spoken.say(order))).await?;
+    let say = spoken.say(order);
+    let reply = if order.is_at_once && !agent.version().can_answer_at_once() {
+        begin(&agent, &Request::Stream(say)).await?
+    } else {
+        agent.call(&Request::Send(say)).await?
+    };
     settle(order, &agent, reply, current, &mut Shown::default()).await
+}
+
+/// Asks for a stream to learn which task it is about, and how that stands.
+async fn begin(agent: &Agent, request: &Request<'_>) -> Result<Reply, Trouble> {
+    let (id, mut body) = match agent.follow(request, None).await? {
+        Ok(stream) => stream,
+        Err(reply) => return Ok(reply),
+    };
+    let mut buffer = vec![0; DOCUMENT_MOST];
+    let mut events = Events::new(&mut buffer);
+    while let Some(piece) = body.next().await? {
+        let mut rest = piece.as_slice();
+        // Nothing is left of a piece that does not end an event.
+        if let Some(data) = events.push(&mut rest)? {
+            let task = match agent.version().read_event(data, id).map_err(Trouble::unreadable)? {
+                Answer::Error(failure) => return Err(refused(&failure)),
+                Answer::Message(_) => return Ok(Reply { bytes: data.to_vec(), id, version: agent.version() }),
+                Answer::Task(task) => task.id,
+                Answer::Status(update) => update.task,
+                Answer::Artifact(update) => update.task,
+            };
+            return agent.call(&Request::Get { task: &task.to_string() }).await;
+        }
+    }
+    Err(Trouble::Lost("the stream ended before it began".to_owned()))
 }
 
 /// Shows an answer; a task that goes on is looked at again until it does not.

@@ -35,7 +35,7 @@ What the agent says goes to the standard output, everything else to the standard
 
   0   done: completed, or answered          4   the agent answered with an error
   1   failed, rejected or canceled          5   not let in: no token, an unknown one, or not allowed
-  2   the command line is wrong             6   the agent waits for an answer or a credential: --task ID
+  2   wrong, or not in its version of A2A   6   the agent waits for an answer or a credential: --task ID
   3   cannot be reached, silent, lost       7   no A2A agent there, or none that is understood
   130 ended by Ctrl-C
 ";

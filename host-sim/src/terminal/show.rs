@@ -49,6 +49,9 @@ pub(super) fn state(status: &Status<'_>) -> String {
     known.to_owned()
 }
 
+/// Of so many artifacts it is remembered what was shown: an agent that makes more of them has them shown again.
+const ARTIFACTS_MOST: usize = 1000;
+
 type Parts<'a> = Vec<Result<Part<'a>, Unreadable>>;
 
 /// What parts say. Data is for machines, and shown where no words stand beside it.
@@ -152,7 +155,7 @@ impl Shown {
                 Ok(artifact) => {
                     let shown = self.artifacts.get(&artifact.id.to_string()).copied().unwrap_or(0);
                     self.show(&artifact, artifact.parts.skip(shown).collect());
-                    self.artifacts.insert(artifact.id.to_string(), artifact.parts.count());
+                    self.remember(artifact.id.to_string(), artifact.parts.count());
                 }
                 Err(why) => self.say(&format!("(an artifact that cannot be read: {why})")),
             }
@@ -161,15 +164,25 @@ impl Shown {
 
     /// What a task has already is not shown.
     pub(super) fn pass_over(&mut self, task: &Task<'_>) {
-        let known = task.artifacts.flatten().map(|artifact| (artifact.id.to_string(), artifact.parts.count()));
-        self.artifacts.extend(known);
+        for artifact in task.artifacts.flatten() {
+            self.remember(artifact.id.to_string(), artifact.parts.count());
+        }
+    }
+
+    fn remember(&mut self, artifact: String, parts: usize) {
+        if self.artifacts.len() >= ARTIFACTS_MOST {
+            self.artifacts.clear();
+            self.series.clear();
+        }
+        self.artifacts.insert(artifact, parts);
     }
 
     /// A chunk of an artifact.
     pub(super) fn chunk(&mut self, artifact: &Artifact<'_>, is_append: bool) {
         let parts = artifact.parts.collect::<Vec<_>>();
-        let shown = self.artifacts.entry(artifact.id.to_string()).or_default();
-        *shown = parts.len() + if is_append { *shown } else { 0 };
+        let id = artifact.id.to_string();
+        let before = self.artifacts.get(&id).copied().filter(|_| is_append).unwrap_or(0);
+        self.remember(id, before + parts.len());
         self.show(artifact, parts);
     }
 

@@ -107,7 +107,7 @@ impl fmt::Display for Trouble {
                 }
             }
             Self::Shut(401, true, _) => f.write_str("the agent does not know the token in MOTE_TOKEN"),
-            Self::Shut(status, ..) => write!(f, "the agent knows who asks, and that is not allowed (HTTP {status})"),
+            Self::Shut(status, ..) => write!(f, "that is not allowed, says the agent (HTTP {status})"),
             Self::NoAgent(why) => write!(f, "{}", clean::line(why)),
         }
     }

@@ -6,7 +6,7 @@ use super::Version;
 use crate::{
     dialect::{
         Method,
-        asking::{self, Filling, Saying},
+        asking::{self, Filling, Saying, Word},
     },
     json::{Sink, escape},
 };
@@ -53,7 +53,7 @@ pub struct Say<'a> {
     pub task: Option<&'a str>,
     /// The context that it belongs to.
     pub context: Option<&'a str>,
-    /// The answer shall come at once, and show the task as it is then.
+    /// The answer shall come at once, and show the task as it is then, where that can be said.
     pub is_at_once: bool,
 }
 
@@ -91,6 +91,11 @@ impl Version {
     /// Whether there are words for a request.
     pub fn has(self, request: &Request<'_>) -> bool {
         asking::name_of(self.0.dialect, request.method()).is_some()
+    }
+
+    /// Whether a client can say that it does not wait for a task. Where it cannot, a stream tells at once which task it is.
+    pub fn can_answer_at_once(self) -> bool {
+        self.0.say.iter().any(|word| matches!(word, Word::AtOnce(_)))
     }
 
     /// Writes the body of a request, piece by piece and the same every time: one who must know its length first counts.

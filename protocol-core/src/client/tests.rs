@@ -59,6 +59,7 @@ fn calls_about_tasks_are_there_where_the_version_has_them() {
             let body = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{{"id":"a\"b"}}}}"#);
             assert_eq!(written(version(name), request), body);
         }
+        assert_eq!(version(name).can_answer_at_once(), name != "0.1");
         let list = Request::List { context: None, page: Some("p") };
         let mut count = 0;
         let asked = version(name).write(1, &list, &mut |_: &str| count += 1);

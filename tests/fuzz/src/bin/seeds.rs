@@ -46,6 +46,13 @@ fn main() -> io::Result<()> {
     put(&folder, "webhook", urls)?;
     fs::write(folder.join("webhook.dict"), dictionary(URL_WORDS.iter().map(|word| (*word).to_owned())))?;
 
+    // How it is torn and how long an event may be, and then what an agent says.
+    let answers = ANSWERS.iter().flat_map(|answer| {
+        let events = format!(": hello\nid: 1\ndata: {answer}\n\nretry: 9\r\ndata: {answer}\r\n\r\n");
+        [[&[1, 255], answer.as_bytes()].concat(), [&[7, 32], events.as_bytes()].concat()]
+    });
+    put(&folder, "client", answers)?;
+
     // What these read is no text: any bytes are operations.
     let mut random = Random::new(1);
     for target in ["engine", "log"] {
@@ -244,3 +251,17 @@ fn dictionary(words: impl Iterator<Item = String>) -> String {
     };
     words.map(|word| format!("\"{}\"\n", word.bytes().map(quote).collect::<String>())).collect()
 }
+
+/// Answers to the request of number 1, and cards.
+const ANSWERS: &[&str] = &[
+    r#"{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING","message":{"parts":[{"text":"m"}]}},"artifacts":[{"artifactId":"a","parts":[{"data":1},{"raw":"AA=="},{"url":"u"}]}]}}}"#,
+    r#"{"jsonrpc":"2.0","id":1,"result":{"artifactUpdate":{"taskId":"t","artifact":{"artifactId":"a","parts":[{"text":"x"}]},"append":true}}}"#,
+    r#"{"jsonrpc":"2.0","id":1,"result":{"kind":"task","id":"t","contextId":"c","status":{"state":"input-required"},"artifacts":[{"artifactId":"a","parts":[{"kind":"file","file":{"bytes":"AA==","mimeType":"x/y","name":"n"}}]}]}}"#,
+    r#"{"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","taskId":"t","status":{"state":"working"},"final":true}}"#,
+    r#"{"jsonrpc":"2.0","id":1,"result":{"id":"t","sessionId":"c","status":{"state":"completed"},"artifacts":[{"index":0,"parts":[{"type":"text","text":"x"}]}]}}"#,
+    r#"{"jsonrpc":"2.0","id":1,"result":{"id":"t","artifact":{"index":1,"parts":[{"type":"data","data":{}}],"append":true}}}"#,
+    r#"{"jsonrpc":"2.0","id":1,"result":{"tasks":[{"id":"t","status":{"state":"TASK_STATE_FAILED"}}],"nextPageToken":"n"}}"#,
+    r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no","data":[{"reason":"TASK_NOT_FOUND"}]}}"#,
+    r#"{"name":"n","supportedInterfaces":[{"url":"u","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],"skills":[{"id":"s","examples":["e"]}],"securitySchemes":{"b":{"type":"http"}}}"#,
+    r#"{"name":"n","url":"u","protocolVersion":"0.3.0","preferredTransport":"JSONRPC","additionalInterfaces":[{"url":"v","transport":"GRPC"}],"authentication":{"schemes":["Basic"]}}"#,
+];
