@@ -315,7 +315,9 @@ impl<'s> Journal<'s> {
             // Whoever says it has told it already, in more words.
             What::Said(..) if owner.is_none() => {}
             _ if line.level() >= Level::Warn => crate::fmt::warning!("{}", line),
-            _ => crate::fmt::info!("{}", line),
+            What::Refused(..) => crate::fmt::info!("{}", line),
+            // Every call moves a task or two, and a probe's line takes longer than the call.
+            _ => crate::fmt::debug!("{}", line),
         }
         (self.listener)(&line);
         let newest = self.place.checked_sub(1).unwrap_or(self.lines.len().saturating_sub(1));
