@@ -105,7 +105,12 @@ impl<'s> Node<'s> {
 
     /// Looks at what was counted.
     pub fn tally<R>(&self, look: impl FnOnce(&Tally) -> R) -> R {
-        look(self.engine().tally())
+        look(&self.engine().tally)
+    }
+
+    /// How many records were written for tasks.
+    pub fn records(&self) -> u64 {
+        self.engine().records()
     }
 
     /// How many tasks are in the state of that number in [`Tally::STATES`].
