@@ -5,7 +5,7 @@
 
 use core::fmt;
 
-use protocol_core::{FaultKind, Node, Tally, Usage, time::Millis};
+use protocol_core::{FaultKind, Node, Tally, Usage, push::PushCounts, time::Millis};
 
 use crate::{
     pieces::{self, Parts},
@@ -34,9 +34,43 @@ struct Family {
     name: &'static str,
     kind: &'static str,
     help: &'static str,
-    /// The series of that number; nothing behind the last one.
-    at: fn(View<'_, '_>, usize) -> Option<Series>,
+    from: From,
 }
+
+/// Where the numbers of a family come from.
+enum From {
+    /// One number, or none.
+    One(fn(View<'_, '_>) -> Option<u64>),
+    /// A counter of the engine's.
+    Tally(fn(&Tally) -> u32),
+    /// How full each table is, by its name.
+    Tables(fn(&Usage) -> u32),
+    /// As many as there are values of that label.
+    Named(&'static str, fn(View<'_, '_>, usize) -> Option<(&'static str, u32)>),
+    /// As many as there are.
+    Many(fn(View<'_, '_>, usize) -> Option<Series>),
+}
+
+impl From {
+    /// The series of that number; nothing behind the last one.
+    fn series(&self, view: View<'_, '_>, number: usize) -> Option<Series> {
+        let named = match self {
+            Self::Many(at) => return at(view, number),
+            Self::Named(label, at) => at(view, number).map(|(word, count)| (*label, word, u64::from(count))),
+            Self::Tables(of) => {
+                view.facts.usage(view.node, number).map(|(word, usage)| ("table", word, u64::from(of(&usage))))
+            }
+            Self::Tally(of) if number == 0 => Some(("", "", u64::from(view.node.tally(of)))),
+            Self::One(of) if number == 0 => of(view).map(|count| ("", "", count)),
+            Self::Tally(_) | Self::One(_) => None,
+        };
+        let (label, word, count) = named?;
+        let value = if label.is_empty() { Value::None } else { Value::Word(word) };
+        Some(Series { labels: [(label, value), NO_LABEL, NO_LABEL], number: Number::Whole(count) })
+    }
+}
+
+const NO_LABEL: (&str, Value) = ("", Value::None);
 
 /// One line.
 #[derive(Clone, Copy)]
@@ -105,7 +139,7 @@ impl Parts for Metrics<'_, '_> {
     }
 
     fn go_on(&mut self) {
-        let next = FAMILIES.get(self.family).and_then(|family| (family.at)(self.view, self.series));
+        let next = FAMILIES.get(self.family).and_then(|family| family.from.series(self.view, self.series));
         self.series = self.series.saturating_add(1);
         if next.is_none() {
             self.family = self.family.saturating_add(1);
@@ -119,174 +153,154 @@ impl Parts for Metrics<'_, '_> {
     }
 }
 
-impl Series {
-    fn plain(number: impl Into<u64>) -> Self {
-        Self { labels: [("", Value::None); 3], number: Number::Whole(number.into()) }
-    }
-
-    fn with(label: &'static str, word: &'static str, number: impl Into<u64>) -> Self {
-        let mut series = Self::plain(number);
-        series.labels[0] = (label, Value::Word(word));
-        series
-    }
+const fn counter(name: &'static str, help: &'static str, from: From) -> Family {
+    Family { name, kind: "counter", help, from }
 }
 
-/// The only series of a family.
-fn only(number: usize, series: impl FnOnce() -> Series) -> Option<Series> {
-    (number == 0).then(series)
-}
-
-/// The only series of a family whose number is the engine's.
-fn tallied(view: View<'_, '_>, number: usize, count: impl FnOnce(&Tally) -> u64) -> Option<Series> {
-    only(number, || Series::plain(view.node.tally(count)))
-}
-
-fn table(view: View<'_, '_>, number: usize, of: fn(Usage) -> u32) -> Option<Series> {
-    let (table, usage) = view.facts.usage(view.node, number)?;
-    Some(Series::with("table", table, of(usage)))
-}
-
-const fn counter(name: &'static str, help: &'static str, at: fn(View<'_, '_>, usize) -> Option<Series>) -> Family {
-    Family { name, kind: "counter", help, at }
-}
-
-const fn gauge(name: &'static str, help: &'static str, at: fn(View<'_, '_>, usize) -> Option<Series>) -> Family {
-    Family { name, kind: "gauge", help, at }
+const fn gauge(name: &'static str, help: &'static str, from: From) -> Family {
+    Family { name, kind: "gauge", help, from }
 }
 
 /// All of them. docs/operations.md has the same table, and a test holds it to that.
 static FAMILIES: [Family; 30] = [
-    gauge("mote_build_info", "What is running, always 1.", |view, number| {
-        only(number, || Series {
-            labels: [
-                ("version", Value::Word(VERSION)),
-                ("board", Value::Word(view.facts.board)),
-                ("target", Value::Word(TARGET)),
-            ],
-            number: Number::Whole(1),
-        })
-    }),
-    gauge("mote_reset_info", "Why the device started, always 1.", |view, number| {
-        only(number, || Series::with("reason", view.facts.past.reason.as_str(), 1_u32))
-    }),
-    gauge("mote_uptime_seconds", "Time since the start.", |view, number| {
-        only(number, || Series { number: Number::Time(view.node.now()), ..Series::plain(0_u32) })
-    }),
-    counter(
-        "mote_requests_total",
-        "JSON-RPC requests by the dialect that answered, by method, and by whether they were answered or refused.",
-        |view, number| {
-            if number >= Tally::ASKED {
-                return None;
-            }
-            let count = view.node.tally(|tally| tally.requests(number));
-            Some(Tally::asked(number).map_or(Series { number: Number::Skipped, ..Series::plain(0_u32) }, |asked| {
-                Series {
-                    labels: [
-                        ("dialect", Value::Word(asked.dialect)),
-                        ("method", Value::Word(asked.method)),
-                        ("outcome", Value::Word(asked.outcome)),
-                    ],
-                    number: Number::Whole(count.into()),
-                }
-            }))
-        },
+    gauge("mote_build_info", "What is running, always 1.", From::Many(build)),
+    gauge(
+        "mote_reset_info",
+        "Why the device started, always 1.",
+        From::Named("reason", |view, number| (number == 0).then(|| (view.facts.past.reason.as_str(), 1))),
     ),
-    counter("mote_faults_total", "JSON-RPC errors by reason.", |view, number| {
-        let reason = FaultKind::NAMES.get(number)?;
-        Some(Series::with("reason", reason, view.node.tally(|tally| tally.refused(number))))
-    }),
-    counter("mote_http_responses_total", "HTTP answers by status.", |view, number| {
-        let (code, count) = view.facts.edge.traffic.answers(number)?;
-        let mut series = Series::plain(count);
-        series.labels[0] = ("code", Value::Code(code));
-        Some(series)
-    }),
-    counter("mote_http_refusals_total", "What the HTTP edge refused, by reason.", |view, number| {
-        let (reason, count) = view.facts.edge.traffic.refusals(number)?;
-        Some(Series::with("reason", reason, count))
-    }),
-    counter("mote_connections_ended_total", "Connections by how they ended.", |view, number| {
-        let (ending, count) = view.facts.edge.traffic.endings(number)?;
-        Some(Series::with("ending", ending, count))
-    }),
-    counter("mote_received_bytes_total", "Bytes that HTTP clients sent.", |view, number| {
-        only(number, || Series::plain(view.facts.edge.traffic.received_bytes()))
-    }),
-    counter("mote_sent_bytes_total", "Bytes that HTTP clients were sent.", |view, number| {
-        only(number, || Series::plain(view.facts.edge.traffic.sent_bytes()))
-    }),
-    gauge("mote_tasks", "Tasks that are kept, by state.", |view, number| {
-        let state = Tally::STATES.get(number)?;
-        Some(Series::with("state", state, view.node.tasks_in(number)))
-    }),
-    counter("mote_tasks_created_total", "Tasks that were created.", |view, number| {
-        tallied(view, number, |tally| tally.created.into())
-    }),
-    counter("mote_task_moves_total", "Tasks that came to a state, by state.", |view, number| {
-        let state = Tally::STATES.get(number)?;
-        Some(Series::with("state", state, view.node.tally(|tally| tally.moved(number))))
-    }),
-    counter("mote_replies_total", "Tasks that turned out to be messages.", |view, number| {
-        tallied(view, number, |tally| tally.replied.into())
-    }),
-    counter("mote_evictions_total", "Finished tasks that made room for others.", |view, number| {
-        tallied(view, number, |tally| tally.evicted.into())
-    }),
+    gauge("mote_uptime_seconds", "Time since the start.", From::Many(uptime)),
+    counter("mote_requests_total", "JSON-RPC requests by dialect, method and outcome.", From::Many(requests)),
+    counter(
+        "mote_faults_total",
+        "JSON-RPC errors by reason.",
+        From::Named("reason", |view, number| {
+            Some((*FaultKind::NAMES.get(number)?, view.node.tally(|tally| tally.refused(number))))
+        }),
+    ),
+    counter("mote_http_responses_total", "HTTP answers by status.", From::Many(responses)),
+    counter(
+        "mote_http_refusals_total",
+        "What the HTTP edge refused, by reason.",
+        From::Named("reason", |view, number| view.facts.edge.traffic.refusals(number)),
+    ),
+    counter(
+        "mote_connections_ended_total",
+        "Connections by how they ended.",
+        From::Named("ending", |view, number| view.facts.edge.traffic.endings(number)),
+    ),
+    counter(
+        "mote_received_bytes_total",
+        "Bytes from HTTP clients.",
+        From::One(|view| Some(view.facts.edge.traffic.received_bytes())),
+    ),
+    counter(
+        "mote_sent_bytes_total",
+        "Bytes to HTTP clients.",
+        From::One(|view| Some(view.facts.edge.traffic.sent_bytes())),
+    ),
+    gauge(
+        "mote_tasks",
+        "Tasks that are kept, by state.",
+        From::Named("state", |view, number| Some((*Tally::STATES.get(number)?, view.node.tasks_in(number)))),
+    ),
+    counter("mote_tasks_created_total", "Tasks that were created.", From::Tally(|tally| tally.created)),
+    counter(
+        "mote_task_moves_total",
+        "Tasks that came to a state, by state.",
+        From::Named("state", |view, number| {
+            Some((*Tally::STATES.get(number)?, view.node.tally(|tally| tally.moved(number))))
+        }),
+    ),
+    counter("mote_replies_total", "Tasks that turned out to be messages.", From::Tally(|tally| tally.replied)),
+    counter("mote_evictions_total", "Finished tasks that made room for others.", From::Tally(|tally| tally.evicted)),
     counter(
         "mote_dropped_records_total",
-        "Pieces of artifacts and passed statuses that made room for newer ones of their task.",
-        |view, number| tallied(view, number, |tally| tally.dropped.into()),
+        "Records that made room for newer ones of their task.",
+        From::Tally(|tally| tally.dropped),
     ),
-    counter("mote_log_records_total", "Records that were written for tasks.", |view, number| {
-        tallied(view, number, |tally| tally.records)
-    }),
-    counter("mote_log_lines_total", "Lines that were written to /log.", |view, number| {
-        only(number, || Series::plain(view.node.next_line()))
-    }),
-    counter("mote_stream_events_total", "Events that were sent on streams.", |view, number| {
-        tallied(view, number, |tally| tally.events.into())
-    }),
-    counter("mote_push_attempts_total", "Calls of webhooks by outcome.", |view, number| {
-        let push = view.node.push_counts().unwrap_or_default();
-        let (outcome, count) = [("delivered", push.delivered), ("failed", push.failed)].get(number).copied()?;
-        Some(Series::with("outcome", outcome, count))
-    }),
+    counter("mote_log_records_total", "Records of tasks.", From::One(|view| Some(view.node.records()))),
+    counter("mote_log_lines_total", "Lines of the log.", From::One(|view| Some(view.node.next_line()))),
+    counter("mote_stream_events_total", "Events on streams.", From::Tally(|tally| tally.events)),
+    counter(
+        "mote_push_attempts_total",
+        "Calls of webhooks by outcome.",
+        From::Named("outcome", |view, number| {
+            let push = pushes(view);
+            [("delivered", push.delivered), ("failed", push.failed)].get(number).copied()
+        }),
+    ),
     counter(
         "mote_push_given_up_total",
-        "Times that a webhook was left alone until there is something new to tell.",
-        |view, number| only(number, || Series::plain(view.node.push_counts().unwrap_or_default().given_up)),
+        "Webhooks that were given up until there is something new.",
+        From::One(|view| Some(pushes(view).given_up.into())),
     ),
     counter(
         "mote_push_lost_total",
-        "Configurations of webhooks that made room for others before all was told.",
-        |view, number| only(number, || Series::plain(view.node.push_counts().unwrap_or_default().lost)),
+        "Webhooks that made room for others before they were told all.",
+        From::One(|view| Some(pushes(view).lost.into())),
     ),
-    gauge("mote_table_used", "How much of a table is in use.", |view, number| table(view, number, |usage| usage.used)),
-    gauge("mote_table_most", "The most of a table that ever was in use.", |view, number| {
-        table(view, number, |usage| usage.most)
-    }),
-    gauge("mote_table_size", "How much there is of a table.", |view, number| table(view, number, |usage| usage.all)),
-    gauge("mote_door_open", "Whether everybody gets in.", |view, number| {
-        only(number, || Series::plain(view.node.door().is_open()))
-    }),
-    gauge("mote_principals", "How many are known by their tokens.", |view, number| {
-        only(number, || Series::plain(view.node.door().principals().fold(0_u32, |count, _| count.saturating_add(1))))
-    }),
-    gauge("mote_wall_clock_known", "Whether the device knows what time it is.", |view, number| {
-        only(number, || Series::plain(view.node.wall_time().is_some()))
-    }),
+    gauge("mote_table_used", "How much of a table is in use.", From::Tables(|usage| usage.used)),
+    gauge("mote_table_most", "The most of a table that ever was in use.", From::Tables(|usage| usage.most)),
+    gauge("mote_table_size", "How much there is of a table.", From::Tables(|usage| usage.all)),
+    gauge("mote_door_open", "Whether everybody gets in.", From::One(|view| Some(view.node.door().is_open().into()))),
+    gauge("mote_principals", "How many are known by their tokens.", From::One(principals)),
+    gauge(
+        "mote_wall_clock_known",
+        "Whether the device knows the time.",
+        From::One(|view| Some(view.node.wall_time().is_some().into())),
+    ),
     gauge(
         "mote_stack_deepest_bytes",
         "The deepest that the stack has been, where that is measured.",
-        |view, number| {
-            view.facts.stack.filter(|_| number == 0).map(|measure| Series::plain(measure().deepest_bytes as u64))
-        },
+        From::One(|view| view.facts.stack.map(|measure| measure().deepest_bytes as u64)),
     ),
-    gauge("mote_stack_size_bytes", "The deepest that the stack can be, where that is measured.", |view, number| {
-        view.facts.stack.filter(|_| number == 0).map(|measure| Series::plain(measure().all_bytes as u64))
-    }),
+    gauge(
+        "mote_stack_size_bytes",
+        "The deepest that the stack can be, where that is measured.",
+        From::One(|view| view.facts.stack.map(|measure| measure().all_bytes as u64)),
+    ),
 ];
+
+fn build(view: View<'_, '_>, number: usize) -> Option<Series> {
+    let labels =
+        [("version", Value::Word(VERSION)), ("board", Value::Word(view.facts.board)), ("target", Value::Word(TARGET))];
+    (number == 0).then_some(Series { labels, number: Number::Whole(1) })
+}
+
+fn uptime(view: View<'_, '_>, number: usize) -> Option<Series> {
+    (number == 0).then(|| Series { labels: [NO_LABEL; 3], number: Number::Time(view.node.now()) })
+}
+
+fn requests(view: View<'_, '_>, number: usize) -> Option<Series> {
+    if number >= Tally::ASKED {
+        return None;
+    }
+    // There is a place for each method in each dialect, but not each dialect has it.
+    let Some(asked) = Tally::asked(number) else {
+        return Some(Series { labels: [NO_LABEL; 3], number: Number::Skipped });
+    };
+    let labels = [
+        ("dialect", Value::Word(asked.dialect)),
+        ("method", Value::Word(asked.method)),
+        ("outcome", Value::Word(asked.outcome)),
+    ];
+    let count = view.node.tally(|tally| tally.requests(number));
+    Some(Series { labels, number: Number::Whole(count.into()) })
+}
+
+fn responses(view: View<'_, '_>, number: usize) -> Option<Series> {
+    let (code, count) = view.facts.edge.traffic.answers(number)?;
+    Some(Series { labels: [("code", Value::Code(code)), NO_LABEL, NO_LABEL], number: Number::Whole(count.into()) })
+}
+
+fn pushes(view: View<'_, '_>) -> PushCounts {
+    view.node.push_counts().unwrap_or_default()
+}
+
+fn principals(view: View<'_, '_>) -> Option<u64> {
+    Some(view.node.door().principals().fold(0, |count: u64, _| count.saturating_add(1)))
+}
 
 #[cfg(test)]
 mod tests;

@@ -362,3 +362,17 @@ fn it_goes_by_the_names_it_is_given_and_pages_may_ask_that_were_allowed() {
     assert_eq!([ask(&plain, kitchen), ask(&plain, panel)], ["421", "403"]);
     assert_eq!([ask(&named, kitchen), ask(&named, panel)], ["200", "200"]);
 }
+
+#[test]
+fn what_happens_is_told_from_the_level_on_that_was_asked_for() {
+    let sim = Sim::start(&["--log", "info"]);
+    sim.ask("read temperature");
+    let line = sim.wait_for("submitted");
+    assert!(line.contains("info: task=") && sim.wait_for("completed").contains("info: task="), "{line}");
+
+    let sim = Sim::start(&["--log", "warn", "--fault", "temperature:after=0"]);
+    sim.ask("read temperature");
+    sim.wait_for("failed");
+    let log = sim.get("/log");
+    assert!(log.contains(r#""text":"submitted""#) && log.contains(r#""level":"warn""#), "{log}");
+}

@@ -105,7 +105,12 @@ impl<'s> Node<'s> {
 
     /// Looks at what was counted.
     pub fn tally<R>(&self, look: impl FnOnce(&Tally) -> R) -> R {
-        look(self.engine().tally())
+        look(&self.engine().tally)
+    }
+
+    /// How many records were written for tasks.
+    pub fn records(&self) -> u64 {
+        self.engine().records()
     }
 
     /// How many tasks are in the state of that number in [`Tally::STATES`].
@@ -248,30 +253,38 @@ impl<'s> Node<'s> {
         let method = request.as_ref().ok().map(|(method, _)| *method);
         let trace = inbound.traceparent.and_then(Trace::parse);
         // Who is not let through learns nothing else, and gets a plain answer: its HTTP status is what counts.
-        let (caller, retry_after, answered) = match (self.let_through(inbound.caller), request) {
-            (Err((fault, retry_after)), _) => (inbound.caller, retry_after, Err((fault, false))),
-            (Ok(caller), Err(fault)) => (Some(caller), None, Err((fault, false))),
-            (Ok(caller), Ok((method, envelope))) => {
-                crate::fmt::debug!("{} in {}", envelope.method.escaped(), dialect.name());
-                let as_event = method.is_stream() && dialect.manners.errors_as_events;
-                let answered = self.answer(caller, dialect, method, &envelope, inbound, trace);
-                (Some(caller), None, answered.map_err(|fault| (fault, as_event)))
-            }
-        };
-        let fault = answered.as_ref().err().map(|(fault, _)| fault);
-        let mut engine = self.engine();
-        engine.tally.count_request(dialect, method, fault.map(|fault| fault.kind));
-        if let Some(fault) = fault {
+        let count = |caller: Option<Caller>, fault: &Fault| {
+            let mut engine = self.engine();
+            engine.tally.count_request(dialect, method, Some(fault.kind));
             let owner = caller.map(|caller| caller.owner);
             engine.note_call(self.now(), Note::refused(fault), owner, trace.unwrap_or(Trace::NONE));
-        }
-        drop(engine);
-        match answered {
-            Ok(opening) => Reply::new(self, id, dialect, opening),
-            Err((fault, as_event)) => {
-                let mut refused = Reply::fault(self, id, dialect, fault, as_event);
+        };
+        let caller = match self.let_through(inbound.caller) {
+            Ok(caller) => caller,
+            Err((fault, retry_after)) => {
+                count(inbound.caller, &fault);
+                let mut refused = Reply::fault(self, id, dialect, fault, false);
                 refused.retry_after = retry_after;
-                refused
+                return refused;
+            }
+        };
+        let (method, envelope) = match request {
+            Ok(request) => request,
+            Err(fault) => {
+                count(Some(caller), &fault);
+                return Reply::fault(self, id, dialect, fault, false);
+            }
+        };
+        crate::fmt::debug!("{} in {}", envelope.method.escaped(), dialect.name());
+        match self.answer(caller, dialect, method, &envelope, inbound, trace) {
+            Ok(opening) => {
+                self.engine().tally.count_request(dialect, Some(method), None);
+                Reply::new(self, id, dialect, opening)
+            }
+            Err(fault) => {
+                count(Some(caller), &fault);
+                let as_event = method.is_stream() && dialect.manners.errors_as_events;
+                Reply::fault(self, id, dialect, fault, as_event)
             }
         }
     }

@@ -28,8 +28,6 @@ pub struct Tally {
     pub dropped: u32,
     /// Events that were begun to be sent on streams.
     pub events: u32,
-    /// Records that were written into the log.
-    pub records: u64,
     /// The most tasks that there were at a time.
     pub(crate) tasks_most: u32,
     /// The most workers that worked at a time.
@@ -62,7 +60,6 @@ impl Tally {
         evicted: 0,
         dropped: 0,
         events: 0,
-        records: 0,
         tasks_most: 0,
         workers_most: 0,
         readers_most: 0,

@@ -26,6 +26,22 @@ def every_event_of_a_watch(world):
         assert len(posts) == len(distinct(posts)), "one was told twice, though it was taken"
 
 
+def the_trace_of_the_task(world):
+    """Whoever traces its calls finds the notifications in the same trace, each attempt under a span of its own."""
+    device, receiver = world.device(), world.receiver()
+    trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+    for caller in device.callers():
+        caller.fields.append(f"traceparent: 00-{trace}-00f067aa0ba902b7-01")
+        caller.send(WATCH, Webhook(receiver.url(f"/traced-{caller.name}")))
+        parents = [post.all("traceparent") for post in told(receiver, f"/traced-{caller.name}", caller)]
+        assert all(len(it) == 1 and it[0].startswith(f"00-{trace}-") and it[0].endswith("-01") for it in parents), parents
+        spans = [it[0].split("-")[2] for it in parents]
+        assert len(set(spans)) == len(spans) and "00f067aa0ba902b7" not in spans, spans
+    caller = device.v1_0()
+    caller.send(WATCH, Webhook(receiver.url("/untraced")))
+    assert not any(post.all("traceparent") for post in told(receiver, "/untraced", caller)), "a trace that nobody began"
+
+
 def every_event_of_an_alert(world):
     device, receiver = world.device(), world.receiver()
     for caller in device.callers():
@@ -408,7 +424,7 @@ def long_urls_and_secrets(world):
 
 
 CASES = [
-    every_event_of_a_watch, every_event_of_an_alert, the_same_as_in_a_stream, one_notification_per_event,
+    every_event_of_a_watch, the_trace_of_the_task, every_event_of_an_alert, the_same_as_in_a_stream, one_notification_per_event,
     set_while_it_works, asking_and_being_answered, a_cancelled_task, the_head_is_as_it_was_asked_for,
     signed_by_the_device, signed_over_all_of_a_body, signed_with_a_shared_key, signed_as_a_bearer,
     two_keys_while_they_change, the_challenge_comes_first,

@@ -201,7 +201,8 @@ class V0_1(Caller):
         # There is no other way not to wait: a stream that is left at once. An error comes as its only event.
         connection = self.target.connect(timeout=PATIENCE_SECONDS)
         try:
-            connection.send(self.target.post(call("tasks/sendSubscribe", params), token=self.honest.token))
+            request = self.target.post(call("tasks/sendSubscribe", params), token=self.honest.token, fields=self.fields)
+            connection.send(request)
             head = connection.answer_head()
             assert head.status == 200, head
             for chunk in connection.chunks():

@@ -32,6 +32,8 @@ pub struct Sent {
     pub content_type: &'static str,
     /// The body; nothing for a challenge.
     pub body: Option<String>,
+    /// The id of the trace that its task belongs to.
+    pub trace: Option<String>,
     /// The log lost a piece of the body while it was being sent.
     pub is_broken: bool,
 }
@@ -99,6 +101,7 @@ impl Webhooks {
                         token: secret(Secret::Token),
                         authorization,
                         content_type: delivery.content_type(),
+                        trace: delivery.trace().map(|trace| trace.id().as_str().to_owned()),
                         body,
                         is_broken,
                     };

@@ -13,7 +13,8 @@ use core::{
 use std::{rc::Rc, sync::Arc, task::Wake};
 
 use protocol_core::{
-    Access, Agent, Engine, Identity, Inbound, Node, Profile, Provider, Reply, Served, Skill, Storage,
+    Access, Agent, Engine, Identity, Inbound, JournalStorage, Level, Node, Profile, Provider, Reply, Served, Skill,
+    Storage,
     door::{Address, Allowance, Classes, Credential, Door, DoorStorage, Principal},
     push::{Challenge, PushStorage, Rules, Webhooks},
     time::{Clock, Entropy, Millis, UnixMillis},
@@ -235,6 +236,7 @@ impl World {
         let storage: &'static mut Storage<TASKS, BLOCKS, WORKERS, READERS> = Box::leak(Box::new(Storage::new()));
         let clock: &'static VirtualClock = Box::leak(Box::default());
         let mut engine = Engine::new(storage, Box::leak(Box::new(Counting(0))));
+        engine.set_journal(Box::leak(Box::new(JournalStorage::<64>::new())), Level::Info, |_| {});
         set(&mut engine);
         let identity = Identity { profile, url: None, served };
         let node: &'static Node<'static> = Box::leak(Box::new(Node::new(engine, door, clock, identity)));
@@ -367,6 +369,20 @@ impl World {
         let client = self.request(&self.inbound(token, body), 64);
         assert!(client.has_ended(), "still waiting: {}", client.text());
         client.text()
+    }
+
+    /// The log as whoever has that token sees it: level, task and text of each line. Nobody's token is a guest's.
+    pub fn log(&self, token: &str) -> Vec<(&'static str, String, String)> {
+        let credential = Some(Credential { name: None, token: token.as_bytes() }).filter(|_| !token.is_empty());
+        let reader = self.node.admit(Address::default(), credential).expect("somebody who is known");
+        let (mut from, mut lines) = (0, Vec::new());
+        while let Some((number, line)) = self.node.line(from, reader) {
+            let mut text = String::new();
+            line.write_text(&mut |piece: &str| text.push_str(piece));
+            lines.push((line.level().as_str(), line.task().unwrap_or_default().to_owned(), text));
+            from = number + 1;
+        }
+        lines
     }
 
     /// Sends a body with `A2A-Version`.

@@ -55,11 +55,14 @@ pub(super) async fn listen(mut serial: here::Serial, room: Room, mut unseen: Opt
         }
         let answer = match typed.and_then(console::parse) {
             Ok(Command::Status) => {
-                tell_status(&mut serial, &room).await;
+                let mut status = Status::new(room.node, room.facts);
+                tell_all(&mut serial, &mut |piece| status.fill(piece)).await;
                 continue;
             }
             Ok(Command::Log) => {
-                tell_log(&mut serial, &room).await;
+                // Whoever has the device in their hands may know everything.
+                let mut recent = Recent::new(room.node, Caller::GUEST, 0);
+                tell_all(&mut serial, &mut |piece| recent.fill(piece)).await;
                 continue;
             }
             Ok(Command::Keys(keys)) => {
@@ -129,23 +132,11 @@ async fn tell_roots(serial: &mut here::Serial, roots: &Roots<'_, here::Flash>) {
     }
 }
 
-async fn tell_status(serial: &mut here::Serial, room: &Room) {
-    let mut status = Status::new(room.node, room.facts);
+/// Tells a document, a piece at a time.
+async fn tell_all(serial: &mut here::Serial, fill: &mut dyn FnMut(&mut [u8]) -> usize) {
     let mut piece = [0; 64];
     loop {
-        match status.fill(&mut piece) {
-            0 => return,
-            filled => drop(serial.write_all(&piece[..filled]).await),
-        }
-    }
-}
-
-async fn tell_log(serial: &mut here::Serial, room: &Room) {
-    // Whoever has the device in their hands may know everything.
-    let mut recent = Recent::new(room.node, Caller::GUEST, 0);
-    let mut piece = [0; 64];
-    loop {
-        match recent.fill(&mut piece) {
+        match fill(&mut piece) {
             0 => return,
             filled => drop(serial.write_all(&piece[..filled]).await),
         }

@@ -244,16 +244,16 @@ where
                 return self.refuse(refusal);
             }
         };
-        let headers = parts.headers();
+        const NAMES: [&str; 6] =
+            ["host", "a2a-version", "a2a-extensions", "x-a2a-extensions", "last-event-id", "traceparent"];
+        let [host, version, extensions, others, last_event_id, traceparent] = routes::values(parts.headers(), NAMES);
         let (head, answer) = self.site.service.call(Call {
             caller,
-            host: routes::header(headers, "host"),
-            version: routes::header(headers, "a2a-version")
-                .or_else(|| routes::parameter(parts.query()?.0, "A2A-Version")),
-            extensions: routes::header(headers, "a2a-extensions")
-                .or_else(|| routes::header(headers, "x-a2a-extensions")),
-            last_event_id: routes::header(headers, "last-event-id"),
-            traceparent: routes::only(headers, "traceparent"),
+            host,
+            version: version.or_else(|| routes::parameter(parts.query()?.0, "A2A-Version")),
+            extensions: extensions.or(others),
+            last_event_id,
+            traceparent,
             body: &body,
         });
         Reply {

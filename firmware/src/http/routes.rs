@@ -115,16 +115,24 @@ pub(super) fn is_json(headers: Headers<'_>) -> bool {
     is_json && said.next().is_none()
 }
 
-/// The value of a header, if it has one.
-pub(super) fn header<'r>(headers: Headers<'r>, name: &str) -> Option<&'r str> {
-    headers.get(name)?.as_str().ok().filter(|value| !value.is_empty())
-}
-
-/// The value of a header that counts only where it stands once.
-pub(super) fn only<'r>(headers: Headers<'r>, name: &str) -> Option<&'r str> {
-    let mut said = headers.iter().filter(|(known, _)| *known == name);
-    let value = said.next()?.1.as_str().ok()?;
-    said.next().is_none().then_some(value)
+/// The values of a few headers, if they have one, found in one go: looking for a header is to read all of them. Of the last
+/// name only a header that stands once counts.
+pub(super) fn values<'r, const N: usize>(headers: Headers<'r>, names: [&str; N]) -> [Option<&'r str>; N] {
+    let mut found = [None; N];
+    let mut times = 0_u32;
+    for (name, value) in headers.iter() {
+        let Some(place) = names.iter().position(|known| name == *known) else { continue };
+        if place.saturating_add(1) == N {
+            times = times.saturating_add(1);
+        }
+        if found[place].is_none() {
+            found[place] = Some(value.as_str().unwrap_or_default());
+        }
+    }
+    if times > 1 {
+        found[N - 1] = None;
+    }
+    found.map(|value: Option<&str>| value.filter(|value| !value.is_empty()))
 }
 
 /// The value of a query parameter, as it was sent.

@@ -112,6 +112,10 @@ type Came = (Result<u16, Miss>, Outcome);
 
 /// What webhooks were called with, and what came of it, when a task has been submitted.
 fn tell(body: &str, answers: &[&'static str]) -> (Vec<String>, Vec<Came>) {
+    tell_traced(None, body, answers)
+}
+
+fn tell_traced(traceparent: Option<&str>, body: &str, answers: &[&'static str]) -> (Vec<String>, Vec<Came>) {
     let hooks = Hooks { answers: RefCell::new(answers.iter().copied().collect()), ..Hooks::default() };
     let (mut storage, mut chance) = (Storage::<2, 64, 1, 1>::new(), SplitMix::new(1));
     let mut places = PushStorage::<2, 1>::new();
@@ -119,7 +123,7 @@ fn tell(body: &str, answers: &[&'static str]) -> (Vec<String>, Vec<Came>) {
     engine.set_push(&mut places, Webhooks { rules: RULES, challenge: Challenge::ByDialect });
     let identity = Identity { profile: sensor::PROFILE, url: None, served: Served::ALL };
     let node = Node::new(engine, Door::open_to_all(), &Stopped, identity);
-    drop(node.call(&Inbound { body: body.as_bytes(), ..Inbound::GUEST }));
+    drop(node.call(&Inbound { traceparent, body: body.as_bytes(), ..Inbound::GUEST }));
 
     let attempts = RefCell::new(Vec::new());
     let post = Post { node: &node, network: &hooks, rules: &RULES, roots: &[], signer: None, issuer: None };
@@ -193,6 +197,33 @@ fn who_we_are_is_said_as_it_was_asked_for() {
     // There is nobody here who could sign.
     let vouched = tell(&newest(r#","authentication":{"scheme":"Bearer"}"#), &[OK]).0;
     assert!(!vouched[0].contains("Authorization") && !vouched[0].contains("Signature"), "{vouched:?}");
+}
+
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+#[test]
+fn a_trace_goes_on_under_a_span_of_ours_and_none_is_begun() {
+    let traceparent = std::format!("00-{TRACE}-00f067aa0ba902b7-01");
+    let (calls, _) = tell_traced(Some(&traceparent), &newest(""), &[OK]);
+    let (_, rest) = calls[0].split_once("\r\ntraceparent: ").expect("there is one");
+    let (sent, _) = rest.split_once("\r\n").expect("a line");
+    let span = sent.strip_prefix(&*std::format!("00-{TRACE}-")).and_then(|rest| rest.strip_suffix("-01"));
+    let span = span.unwrap_or_else(|| panic!("not the same trace: {sent}"));
+    assert!(span.len() == 16 && span.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')), "{span}");
+    assert!(span != "00f067aa0ba902b7" && span != "0000000000000000", "{span}");
+
+    for none in [None, Some("00-0-0-01"), Some(&*traceparent.to_uppercase())] {
+        let (calls, _) = tell_traced(none, &newest(""), &[OK]);
+        assert!(!calls[0].contains("traceparent"), "{none:?}: {calls:?}");
+    }
+}
+
+#[test]
+fn who_has_yet_to_prove_that_it_is_meant_hears_of_no_trace() {
+    let traceparent = std::format!("00-{TRACE}-00f067aa0ba902b7-00");
+    let echo = "HTTP/1.1 200 OK\r\nContent-Length: 33\r\n\r\n{token}\n";
+    let (calls, _) = tell_traced(Some(&traceparent), &oldest(), &[echo, OK]);
+    assert!(!calls[0].contains("traceparent") && calls[1].contains(TRACE), "{calls:?}");
 }
 
 const SHARED: &str = r#","authentication":{"scheme":"hs256","credentials":"a-key-of-thirty-two-characters-or-more"}"#;

@@ -118,14 +118,14 @@ impl<'s> Engine<'s> {
     /// Notes what happened to a task.
     pub(crate) fn note(&mut self, note: Note, key: TaskKey) {
         if let Some(slot) = self.slots.get(key) {
-            self.journal.note(note, Some(slot.owner), &slot.id, slot.trace);
+            self.journal.note(&note, Some(slot.owner), &slot.id, &slot.trace);
         }
     }
 
     /// Notes what happened to somebody's call, or to nobody's.
     pub(crate) fn note_call(&mut self, now: Millis, note: Note, owner: Option<Owner>, trace: Trace) {
         self.journal.now = now;
-        self.journal.note(note, owner, "", trace);
+        self.journal.note(&note, owner, "", &trace);
     }
 
     /// Tells what one caller may have.
@@ -165,11 +165,9 @@ impl<'s> Engine<'s> {
         }
     }
 
-    /// What was counted.
-    pub(crate) fn tally(&mut self) -> &Tally {
-        // Each record has a stamp of its own.
-        self.tally.records = self.stamp;
-        &self.tally
+    /// How many records there were: each has a stamp of its own.
+    pub(crate) const fn records(&self) -> u64 {
+        self.stamp
     }
 
     /// How many tasks are in the state of that number.

@@ -163,8 +163,13 @@ pub struct Line {
     /// How often it happened one after the other.
     times: u16,
     id_bytes: u8,
-    id: [u8; ID_KEPT],
+    id: Id,
 }
+
+/// Where words can be copied at a time.
+#[derive(Clone, Copy)]
+#[repr(align(4))]
+struct Id([u8; ID_KEPT]);
 
 impl Line {
     const EMPTY: Self = Self {
@@ -174,7 +179,7 @@ impl Line {
         owner: None,
         times: 0,
         id_bytes: 0,
-        id: [0; ID_KEPT],
+        id: Id([0; ID_KEPT]),
     };
 
     /// When it happened, for the last time if it did more than once.
@@ -193,7 +198,7 @@ impl Line {
     /// is kept.
     #[must_use]
     pub fn task(&self) -> Option<&str> {
-        let id = self.id.get(..usize::from(self.id_bytes))?;
+        let id = self.id.0.get(..usize::from(self.id_bytes))?;
         core::str::from_utf8(id).ok().filter(|id| !id.is_empty())
     }
 
@@ -301,31 +306,33 @@ impl<'s> Journal<'s> {
     }
 
     /// Notes that something happened: to whose task or call, and in which trace.
-    pub(crate) fn note(&mut self, note: Note, owner: Option<Owner>, id: &str, trace: Trace) {
+    pub(crate) fn note(&mut self, note: &Note, owner: Option<Owner>, id: &str, trace: &Trace) {
         if note.level() < self.least {
             return;
         }
-        let mut line = Line { at: self.now, what: note.0, trace: trace.bytes(), owner, times: 1, ..Line::EMPTY };
         let kept = cut(id);
-        if let Some(place) = line.id.get_mut(..kept.len()) {
-            place.copy_from_slice(kept.as_bytes());
-            line.id_bytes = kept.len() as u8;
-        }
-        match note.0 {
-            // Whoever says it has told it already, in more words.
-            What::Said(..) if owner.is_none() => {}
-            _ if line.level() >= Level::Warn => crate::fmt::warning!("{}", line),
-            _ => crate::fmt::info!("{}", line),
-        }
-        (self.listener)(&line);
         let newest = self.place.checked_sub(1).unwrap_or(self.lines.len().saturating_sub(1));
-        if let Some(newest) = self.lines.get_mut(newest).filter(|newest| newest.times > 0 && newest.is_again(&line)) {
-            newest.at = line.at;
+        if let Some(newest) = self.lines.get_mut(newest)
+            && newest.is_of(&note.0, owner, kept, trace)
+            && self.now < newest.at.after(AGAIN)
+        {
+            newest.at = self.now;
             newest.times = newest.times.saturating_add(1);
+            newest.tell(self.listener);
             return;
         }
-        let Some(place) = self.lines.get_mut(self.place) else { return };
-        *place = line;
+        // In place: every task comes here twice or more.
+        let Some(line) = self.lines.get_mut(self.place) else { return };
+        line.at = self.now;
+        line.what = note.0;
+        line.trace = trace.bytes();
+        line.owner = owner;
+        line.times = 1;
+        line.id_bytes = kept.len() as u8;
+        if let Some(place) = line.id.0.get_mut(..kept.len()) {
+            place.copy_from_slice(kept.as_bytes());
+        }
+        line.tell(self.listener);
         self.next = self.next.saturating_add(1);
         self.place = self.place.saturating_add(1);
         if self.place >= self.lines.len() {
@@ -352,13 +359,26 @@ impl<'s> Journal<'s> {
 }
 
 impl Line {
-    /// Whether this is what happened last, again.
-    fn is_again(&self, newer: &Self) -> bool {
-        newer.at < self.at.after(AGAIN)
-            && self.what == newer.what
-            && self.owner == newer.owner
-            && self.trace == newer.trace
-            && self.id == newer.id
+    /// Whether it says just that already.
+    fn is_of(&self, what: &What, owner: Option<Owner>, id: &str, trace: &Trace) -> bool {
+        self.times > 0
+            && self.what == *what
+            && self.owner == owner
+            && self.task().unwrap_or_default() == id
+            && self.trace == trace.bytes()
+    }
+
+    /// Tells whoever listens.
+    fn tell(&self, listener: fn(&Self)) {
+        match self.what {
+            // Whoever says it has told it already, in more words.
+            What::Said(..) if self.owner.is_none() => {}
+            _ if self.level() >= Level::Warn => crate::fmt::warning!("{}", self),
+            What::Refused(..) => crate::fmt::info!("{}", self),
+            // Every call moves a task or two, and a probe's line takes longer than the call.
+            _ => crate::fmt::debug!("{}", self),
+        }
+        listener(self);
     }
 }
 

@@ -35,7 +35,7 @@ fn old_lines_make_room_and_numbers_go_on() {
     with_journal(Level::Info, |journal| {
         assert_eq!((numbers(journal, 0, BOSS), journal.next()), (Vec::new(), 0));
         for number in 0..11_u16 {
-            journal.note(Note::counting(Level::Info, "number", number, ""), None, "", Trace::NONE);
+            journal.note(&Note::counting(Level::Info, "number", number, ""), None, "", &Trace::NONE);
             let all: Vec<_> = (0..=u64::from(number)).collect();
             assert_eq!(numbers(journal, 0, BOSS), all[all.len().saturating_sub(4)..]);
             assert_eq!(journal.next(), u64::from(number) + 1);
@@ -51,9 +51,9 @@ fn old_lines_make_room_and_numbers_go_on() {
 #[test]
 fn what_is_about_others_is_for_operators() {
     with_journal(Level::Info, |journal| {
-        journal.note(Note::task(TaskState::Submitted), Some(ANNA.owner), "annas", Trace::NONE);
-        journal.note(Note::task(TaskState::Submitted), Some(BEN.owner), "bens", Trace::NONE);
-        journal.note(HELLO, None, "", Trace::NONE);
+        journal.note(&Note::task(TaskState::Submitted), Some(ANNA.owner), "annas", &Trace::NONE);
+        journal.note(&Note::task(TaskState::Submitted), Some(BEN.owner), "bens", &Trace::NONE);
+        journal.note(&HELLO, None, "", &Trace::NONE);
         assert_eq!(numbers(journal, 0, ANNA), [0, 2]);
         assert_eq!(numbers(journal, 0, BEN), [1, 2]);
         assert_eq!(numbers(journal, 0, BOSS), [0, 1, 2]);
@@ -66,20 +66,20 @@ fn what_happens_again_is_counted_and_takes_no_other_place() {
     with_journal(Level::Info, |journal| {
         for at in 0..1000 {
             journal.now = Millis(at);
-            journal.note(HELLO, None, "", Trace::NONE);
+            journal.note(&HELLO, None, "", &Trace::NONE);
         }
         assert_eq!(numbers(journal, 0, BOSS), [0]);
         let line = journal.line(0, BOSS).expect("it is there").1;
         assert_eq!((text(&line).as_str(), line.at()), ("hello (1000 times)", Millis(999)));
         for _ in 0..100_000 {
-            journal.note(HELLO, None, "", Trace::NONE);
+            journal.note(&HELLO, None, "", &Trace::NONE);
         }
         assert_eq!(text(&journal.line(0, BOSS).expect("it is there").1), "hello (65535 times)");
         // After a pause it is news, and so is another's.
         journal.now = Millis(999).after(AGAIN);
-        journal.note(HELLO, None, "", Trace::NONE);
-        journal.note(HELLO, Some(ANNA.owner), "", Trace::NONE);
-        journal.note(HELLO, Some(ANNA.owner), "a task", Trace::NONE);
+        journal.note(&HELLO, None, "", &Trace::NONE);
+        journal.note(&HELLO, Some(ANNA.owner), "", &Trace::NONE);
+        journal.note(&HELLO, Some(ANNA.owner), "a task", &Trace::NONE);
         assert_eq!(numbers(journal, 0, BOSS), [0, 1, 2, 3]);
     });
 }
@@ -87,14 +87,14 @@ fn what_happens_again_is_counted_and_takes_no_other_place() {
 #[test]
 fn what_anybody_can_make_pushes_nothing_out() {
     with_journal(Level::Info, |journal| {
-        journal.note(HELLO, None, "", Trace::NONE);
+        journal.note(&HELLO, None, "", &Trace::NONE);
         for kind in [FaultKind::Unauthenticated, FaultKind::TooOften] {
-            journal.note(Note::refused(&Fault::new(kind)), None, "", Trace::NONE);
+            journal.note(&Note::refused(&Fault::new(kind)), None, "", &Trace::NONE);
         }
         assert_eq!(journal.next(), 1);
     });
     with_journal(Level::Debug, |journal| {
-        journal.note(Note::refused(&Fault::new(FaultKind::TooOften)), None, "", Trace::NONE);
+        journal.note(&Note::refused(&Fault::new(FaultKind::TooOften)), None, "", &Trace::NONE);
         assert_eq!(journal.next(), 1);
     });
 }
@@ -111,7 +111,7 @@ fn a_line_says_what_in_words() {
         (Note::counting(Level::Warn, "answered", 503, "tried again"), "answered 503: tried again"),
     ] {
         with_journal(Level::Debug, |journal| {
-            journal.note(note, None, "", Trace::NONE);
+            journal.note(&note, None, "", &Trace::NONE);
             assert_eq!(text(&journal.line(0, BOSS).expect("it is there").1), words);
         });
     }
@@ -124,7 +124,7 @@ fn a_line_has_its_task_and_its_trace() {
         journal.now = Millis(7);
         let long = "ä".repeat(30);
         for id in ["my \"task\"\n", &long] {
-            journal.note(Note::task(TaskState::Failed), Some(ANNA.owner), id, trace);
+            journal.note(&Note::task(TaskState::Failed), Some(ANNA.owner), id, &trace);
         }
         let line = journal.line(0, ANNA).expect("it is there").1;
         assert_eq!((line.at(), line.level(), line.task()), (Millis(7), Level::Warn, Some("my \"task\"\n")));
@@ -138,7 +138,7 @@ fn a_line_has_its_task_and_its_trace() {
 #[test]
 fn a_journal_without_room_takes_everything_and_has_nothing() {
     let mut journal = Journal::none();
-    journal.note(HELLO, None, "", Trace::NONE);
+    journal.note(&HELLO, None, "", &Trace::NONE);
     assert!(journal.line(0, BOSS).is_none() && journal.next() == 0);
 }
 

@@ -28,7 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
 type Open<'n, 's> = Vec<(Answer<'n, 's>, Value)>;
 
 fn play(world: &mut World<'_, '_>, operations: &[u8]) {
-    let mut marks = vec![false; world.node.limits().blocks as usize];
+    let mut marks = vec![false; world.node.limits().blocks.all as usize];
     let mut open = Vec::new();
     let (operations, _) = operations.as_chunks();
     for [what, whom, how] in operations.iter().take(MOST) {

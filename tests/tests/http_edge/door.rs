@@ -81,7 +81,9 @@ fn nobody_else_is_let_in() {
         "X-API-Key:\r\n".to_owned(),
         format!("Cookie: token={ANNA}\r\n"),
     ] {
-        for request in [call("{}"), get("/status"), get("/status").replace("GET", "HEAD")] {
+        for request in
+            [call("{}"), get("/status"), get("/status").replace("GET", "HEAD"), get("/log?after=1"), get("/metrics")]
+        {
             client.send(with(&request, &headers));
             let answer = if request.starts_with("HEAD") { client.head_only() } else { client.answer() };
             assert_eq!((answer.status, challenges(&answer)), (401, EVERYBODY.to_vec()), "{headers}");
@@ -118,7 +120,7 @@ fn what_is_for_everybody_needs_no_token_and_no_right_one() {
 fn who_is_known_and_may_not_read_hears_that() {
     let server = Server::guarded(|_| {});
     let mut client = server.connect();
-    for request in [get("/status"), call("{}")] {
+    for request in [get("/status"), get("/log"), get("/metrics"), call("{}")] {
         client.send(bearer(&request, OTTO));
         let answer = client.answer();
         assert_eq!((answer.status, challenges(&answer)), (403, vec![]), "{request}");

@@ -57,6 +57,37 @@ fn a_card_that_the_client_has_is_not_sent_again() {
 }
 
 #[test]
+fn the_log_is_asked_from_a_number_on_and_anything_else_is_refused() {
+    let server = Server::start();
+    let mut client = server.connect();
+    for (query, after) in [("", 0), ("?after=7", 7), ("?x=y&after=18446744073709551615", u64::MAX), ("?after=", 0)] {
+        client.send(get(&format!("/log{query}")));
+        let answer = client.answer();
+        assert_eq!((answer.status, answer.field("content-type")), (200, Some("application/json")), "{query}");
+        assert_eq!(answer.body, format!(r#"{{"after":{after},"for":"read+act+operator"}}"#));
+        assert_eq!(answer.field("cache-control"), Some("no-store"));
+    }
+    for query in ["?after=x", "?after=-1", "?after=1.5", "?after=18446744073709551616", "?after=%31"] {
+        client.send(get(&format!("/log{query}")));
+        let answer = client.answer();
+        assert!(answer.status == 400 && answer.body.contains("INVALID_ARGUMENT"), "{query}: {}", answer.body);
+    }
+}
+
+#[test]
+fn metrics_are_text_of_the_version_that_scrapers_know() {
+    let server = Server::start();
+    let mut client = server.connect();
+    client.send(get("/metrics"));
+    let answer = client.answer();
+    assert_eq!(answer.field("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
+    assert_eq!((answer.status, answer.body.as_str()), (200, "# TYPE toys gauge\ntoys 1\n"));
+    client.send(get("/metrics").replace("GET", "POST"));
+    let answer = client.answer();
+    assert_eq!((answer.status, answer.field("allow")), (405, Some("GET, HEAD, OPTIONS")));
+}
+
+#[test]
 fn where_nobody_signs_there_are_no_keys_and_the_answer_says_why() {
     let server = Server::start();
     let mut client = server.connect();

@@ -6,6 +6,7 @@ mod cancel;
 mod capacity;
 mod door;
 mod life;
+mod operations;
 mod push;
 mod push_limits;
 mod push_retries;
