@@ -149,7 +149,7 @@ step lints-log cargo clippy -p firmware --features log -- -D warnings
 step lints-unsigned cargo clippy -p firmware -p host-sim --no-default-features -- -D warnings
 step tests-unsigned cargo test --quiet -p firmware --lib --no-default-features
 step tests cargo test --workspace
-step docs env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+step docs env RUSTDOCFLAGS="-D warnings -D missing_docs" cargo doc --workspace --no-deps --quiet
 step fuzz tests/fuzz.sh 20
 step release cargo build --release -p host-sim
 step size tests/size/host.sh
