@@ -1,6 +1,6 @@
 //! Agents that are made of skills: what reaches a skill, and what is told to those who ask for something else.
 
-use std::cell::Cell;
+use core::cell::Cell;
 
 use firmware::bench::{Bench, OWNER, READER, Toy, task_id, with_skills};
 use mote_tests::random::{Random, with_seeds};
