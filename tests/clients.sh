@@ -30,7 +30,7 @@ block() {
 # Where the packages are: node looks for them beside the script.
 run() {
     case $1 in
-        curl*) bash "$work/$1" ;;
+        terminal | curl*) bash "$work/$1" ;;
         python-*) "$cache/$1/bin/python" "$work/$1" ;;
         js-*) cp "$work/$1" "$cache/$1/client.mjs" && node "$cache/$1/client.mjs" ;;
         rust) rust ;;

@@ -45,6 +45,7 @@ tools() {
     command -v cargo >/dev/null || { echo "cargo is missing: https://rustup.rs"; return 1; }
     cargo --version
     want curl curl
+    want perl perl
     want python3 python3 python3-venv
     want node nodejs
     want npm npm
@@ -53,6 +54,11 @@ tools() {
 
 real_clients() { tests/with-sim.sh sensor tests/interop/run.sh; }
 readme() { tests/with-sim.sh sensor tests/readme.sh; }
+# The programs of docs/clients.md, at an open door and at a shut one.
+clients() {
+    tests/with-sim.sh sensor tests/clients.sh || return
+    tests/with-sim.sh "sensor --token owner:read+act+operator:the-token-of-the-clients" tests/clients.sh
+}
 
 # The same clients where a token is needed. An agent of one dialect alone has another card, which must do, too.
 real_clients_door() (
@@ -181,11 +187,13 @@ step lints-log cargo clippy -p firmware --features log -- -D warnings
 step lints-unsigned cargo clippy -p firmware -p host-sim --no-default-features -- -D warnings
 step tests-unsigned cargo test --quiet -p firmware --lib --no-default-features
 step tests cargo test --workspace
-step docs env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+step docs env RUSTDOCFLAGS="-D warnings -D missing_docs" cargo doc --workspace --no-deps --quiet
 step fuzz tests/fuzz.sh 20
 step release cargo build --release -p host-sim
 step size tests/size/host.sh
 step readme readme
+step first-skill tests/first-skill.sh
+step clients clients
 step receiver tests/push/receiver_test.sh
 # Shut, as a board is.
 step end-to-end tests/with-sim.sh "sensor --preset pico --token owner:read+act+operator:end-to-end-token" tests/end-to-end.sh
@@ -205,6 +213,7 @@ step panics tests/size/panics.py
 step arm-board tests/with-board.sh arm tests/board.sh
 step riscv-board tests/with-board.sh riscv tests/board.sh
 step rp2040-board tests/with-board.sh rp2040 tests/board.sh
+step first-skill-board tests/first-skill.sh arm
 step arm-board-client tests/with-board.sh arm tests/interop/board.sh python-1.3.0
 for board in arm riscv rp2040; do step "$board-life" tests/emulated/life.py "$board"; done
 step hostile-arm hostile_arm

@@ -17,11 +17,8 @@ pub fn program(own: Option<Own>) -> ExitCode {
     {
         return talk(words);
     }
-    let asked = words.and_then(Args::parse).and_then(|asked| match asked {
-        Asked::Run(args) if own.is_some() && args.agent.is_some() => Err(BadArgs::OneAgent),
-        Asked::Run(args) => Ok(Asked::Run(args.with_keys(environment().as_deref())?)),
-        other => Ok(other),
-    });
+    let asked =
+        words.and_then(Args::parse).and_then(|asked| complete(asked, own.as_ref(), environment().as_deref()));
     let outcome = match asked {
         Ok(Asked::Run(args)) => start(&args, own),
         Ok(Asked::Help) => {
@@ -43,6 +40,15 @@ pub fn program(own: Option<Own>) -> ExitCode {
             eprintln!("host-sim: {trouble}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Adds what is not on the command line, and looks whether all of it goes with an agent of one's own.
+fn complete(asked: Asked, own: Option<&Own>, environment: Option<&str>) -> Result<Asked, BadArgs> {
+    match asked {
+        Asked::Run(args) if own.is_some() && args.agent.is_some() => Err(BadArgs::OneAgent),
+        Asked::Run(args) => Ok(Asked::Run(args.with_keys(environment)?)),
+        other => Ok(other),
     }
 }
 
@@ -110,4 +116,22 @@ fn stop_signal() -> io::Result<impl Future<Output = ()>> {
             core::future::pending::<()>().await;
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use firmware::agents::conformance::Conformance;
+
+    use super::*;
+
+    #[test]
+    fn a_program_with_an_agent_of_its_own_runs_no_other() {
+        let own = Own::new(Conformance::PROFILE, |_| Conformance);
+        let asked = |words: &[&str]| Args::parse(words.iter().map(|word| (*word).to_owned())).expect("good words");
+        assert!(matches!(complete(asked(&["--agent", "sensor"]), None, None), Ok(Asked::Run(_))));
+        assert!(matches!(complete(asked(&["--agent", "sensor"]), Some(&own), None), Err(BadArgs::OneAgent)));
+        assert!(matches!(complete(asked(&["--preset", "pico"]), Some(&own), None), Ok(Asked::Run(_))));
+        // The door is as shut as host-sim's.
+        assert!(matches!(complete(asked(&["--bind", "0.0.0.0"]), Some(&own), None), Err(BadArgs::Keys(_))));
+    }
 }

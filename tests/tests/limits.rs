@@ -1,4 +1,4 @@
-//! The README's table of limits is the one that the code keeps to.
+//! The table of docs/limits.md is the one that the code keeps to.
 
 use core::{fmt::Display, time::Duration};
 
@@ -6,10 +6,10 @@ use firmware::http::Limits;
 use protocol_core::door::Rate;
 
 #[test]
-fn the_readme_has_the_limits_of_the_code() {
-    let readme = include_str!("../../README.md");
+fn the_page_has_the_limits_of_the_code() {
+    let page = include_str!("../../docs/limits.md");
     for row in rows() {
-        assert!(readme.contains(&row), "the README lacks this row:\n{row}\nall of them:\n{}", rows().join("\n"));
+        assert!(page.contains(&row), "docs/limits.md lacks this row:\n{row}\nall of them:\n{}", rows().join("\n"));
     }
 }
 

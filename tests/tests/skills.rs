@@ -1,6 +1,9 @@
 //! Agents that are made of skills: what reaches a skill, and what is told to those who ask for something else.
 
+use core::cell::Cell;
+
 use firmware::bench::{Bench, OWNER, READER, Toy, task_id, with_skills};
+use mote_tests::random::{Random, with_seeds};
 use protocol_core::{Access, Argument, Done, Profile, Request, Skill, Skilled, Stopped, TaskCx};
 
 const LEVEL: Argument<'static> = Argument::whole("level", 0..=100, "how bright");
@@ -206,4 +209,59 @@ fn the_card_says_what_a_skill_has_to_be_told() {
         );
         assert_has(&card, r#""id":"wipe","name":"wipe","description":"Does it.","tags""#);
     });
+}
+
+#[test]
+fn nonsense_is_answered_and_what_runs_is_in_its_ranges() {
+    const WORDS: [&str; 24] = [
+        "shine",
+        "blow",
+        "up",
+        "blow-up",
+        "wipe",
+        "level",
+        "levels",
+        "l",
+        "s",
+        "seconds",
+        "times",
+        "red",
+        "green",
+        "please",
+        "0",
+        "7",
+        "-1",
+        "101",
+        "99999999999",
+        "2.5",
+        "1,5",
+        "größe",
+        "\u{2028}",
+        ",",
+    ];
+    let reached = Cell::new(0);
+    with_seeds(600, |random| {
+        with_parrot(|bench| {
+            let pick = |random: &mut Random| *random.pick(&WORDS);
+            let words: String = (0..random.below(9)).flat_map(|_| [pick(random), " "]).collect();
+            let (name, value) = (pick(random), pick(random));
+            let skill = pick(random);
+            let part = match random.below(3) {
+                0 => format!(r#"{{"data":{{"skill":"{skill}","{name}":"{value}","level":{}}}}}"#, random.below(120)),
+                _ => format!(r#"{{"text":"{words}"}}"#),
+            };
+            let answer = bench.part(&part, "");
+            assert!(answer.starts_with(r#"{"jsonrpc":"2.0","id":1,"result":{"#), "{part}: {answer}");
+            let Some((_, told)) = answer.split_once(r#""text":"shine "#) else { return };
+            // What it was asked stands in the history, too: only what it told has four more words.
+            let told: Vec<_> = told.split('"').next().unwrap().split(' ').collect();
+            let [level, seconds, colour, times] = told[..] else { return };
+            let is_in = |text: &str, range: core::ops::RangeInclusive<i32>| range.contains(&text.parse().unwrap());
+            if ["red", "green"].contains(&colour) && answer.contains("TASK_STATE_COMPLETED") {
+                reached.set(reached.get() + 1);
+                assert!(is_in(level, 0..=100) && is_in(seconds, 1..=60) && is_in(times, -1..=9), "{part}: {answer}");
+            }
+        });
+    });
+    assert!(reached.get() > 5, "{} got through", reached.get());
 }

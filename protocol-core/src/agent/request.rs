@@ -149,7 +149,7 @@ impl<'a> Heard<'a> {
     }
 
     /// What it says about an argument.
-    fn find(&self, skill: &Skill<'_>, argument: &Argument<'static>) -> Option<Result<i32, Outside<'static>>> {
+    fn find<'g>(&self, skill: &Skill<'_>, argument: &'g Argument<'static>) -> Option<Result<i32, Outside<'g>>> {
         if let Some(in_data) = self.data.and_then(|data| argument.find(data).transpose()) {
             return Some(in_data);
         }
@@ -168,7 +168,7 @@ impl<'a> Heard<'a> {
             let value = argument.check(value);
             // Two that differ are none.
             if found.is_some_and(|before| before != value) {
-                return Some(Err(Outside(*argument)));
+                return Some(Err(Outside(argument)));
             }
             found = Some(value);
         }

@@ -93,16 +93,16 @@ impl<'a> Argument<'a> {
     ///
     /// # Errors
     /// Names the argument and its range.
-    pub fn check(&self, value: Option<i64>) -> Result<i32, Outside<'a>> {
+    pub fn check(&self, value: Option<i64>) -> Result<i32, Outside<'_>> {
         let value = value.and_then(|value| i32::try_from(value).ok());
-        value.filter(|value| self.range().contains(value)).ok_or(Outside(*self))
+        value.filter(|value| self.range().contains(value)).ok_or(Outside(self))
     }
 
     /// What it is in a data part, as a number or as the place of a word. `None` if it is not there.
     ///
     /// # Errors
     /// If it is there and not in its range.
-    pub fn find(&self, data: Json<'_>) -> Result<Option<i32>, Outside<'a>> {
+    pub fn find<'s>(&'s self, data: Json<'_>) -> Result<Option<i32>, Outside<'s>> {
         let Some(value) = data.member(self.name).filter(|value| value.kind() != Kind::Null) else { return Ok(None) };
         let number = match self.takes {
             // Models write "10" and 10.0 too.
@@ -132,7 +132,7 @@ pub(crate) fn whole(text: &str) -> Option<i64> {
 
 /// What an argument was told is not in its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outside<'a>(pub Argument<'a>);
+pub struct Outside<'a>(pub &'a Argument<'a>);
 
 impl fmt::Display for Outside<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -67,7 +67,7 @@ impl Profile<'static> {
     pub const PLAIN: Self = Self {
         name: "",
         description: "",
-        version: "1.0.0",
+        version: "1",
         provider: None,
         documentation_url: None,
         input_modes: &["text/plain", "application/json"],

@@ -101,30 +101,30 @@ fn names_the_range_of_an_argument() {
         "watch temperature 99999999999999999999 times",
         "watch temperature 1,000 times",
     ] {
-        assert_eq!(words(text), Err(Misfit::Outside(Outside(TIMES))), "{text}");
+        assert_eq!(words(text), Err(Misfit::Outside(Outside(&TIMES))), "{text}");
     }
     for text in ["watch temperature every -1 ms", "watch temperature every 2 hours", "watch temperature every 1,5 s"] {
-        assert_eq!(words(text), Err(Misfit::Outside(Outside(EVERY))), "{text}");
+        assert_eq!(words(text), Err(Misfit::Outside(Outside(&EVERY))), "{text}");
     }
     for text in ["watch temperature for 0 s", "watch temperature for 25 hours", "watch temperature for 999999999999 h"]
     {
-        assert_eq!(words(text), Err(Misfit::Outside(Outside(SPAN))), "{text}");
+        assert_eq!(words(text), Err(Misfit::Outside(Outside(&SPAN))), "{text}");
     }
     for (member, range) in [
-        (r#""times":0"#, TIMES),
-        (r#""times":"many""#, TIMES),
-        (r#""times":[]"#, TIMES),
-        (r#""times":1e99"#, TIMES),
-        (r#""everyMs":3600001"#, EVERY),
-        (r#""everyMs":0.5"#, EVERY),
-        (r#""forMs":-1"#, SPAN),
+        (r#""times":0"#, &TIMES),
+        (r#""times":"many""#, &TIMES),
+        (r#""times":[]"#, &TIMES),
+        (r#""times":1e99"#, &TIMES),
+        (r#""everyMs":3600001"#, &EVERY),
+        (r#""everyMs":0.5"#, &EVERY),
+        (r#""forMs":-1"#, &SPAN),
     ] {
         let json = format!(r#"{{"skill":"watch","sensor":"temperature",{member}}}"#);
         assert_eq!(data(&json), Err(Misfit::Outside(Outside(range))), "{json}");
     }
     assert!(matches!(words("watch temperature every other second"), Err(Misfit::Because(_))));
     assert!(matches!(words("watch temperature every 3 times"), Err(Misfit::Because(_))));
-    assert_eq!(format!("{}", Outside(TIMES)), "times (how many readings) must be a whole number from 1 to 10000");
+    assert_eq!(format!("{}", Outside(&TIMES)), "times (how many readings) must be a whole number from 1 to 10000");
 }
 
 #[test]
