@@ -374,7 +374,7 @@ add('what is full says so, and is asked again', async ({ browser, device, shot }
   const busy = [];
   await until('no more room', async () => {
     try {
-      busy.push(await device.ask('calibrate temperature'));
+      busy.push(await device.ask('calibrate temperature', false));
     } catch (error) {
       return /[Bb]usy/.test(error.message);
     }

@@ -3,6 +3,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import http from 'node:http';
 import { createRequire } from 'node:module';
 import net from 'node:net';
 
@@ -64,20 +65,34 @@ export class Device {
     await this.begin(new URL(this.url).port);
   }
 
-  async call(method, params) {
+  /// A call on a connection of its own, which is not kept: a board has five for one address, and the page has some of them.
+  /// Where somebody is busy it is made again, as pages that were closed take a moment to be missed.
+  async call(method, params, isPatient = true) {
     const headers = { 'Content-Type': 'application/json', 'A2A-Version': '1.0' };
     if (this.token) headers.Authorization = `Bearer ${this.token}`;
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-    const answer = await fetch(this.url, { method: 'POST', headers, body });
-    const { result, error } = await answer.json();
-    if (error) throw new Error(error.message);
-    return result;
+    const once = () =>
+      new Promise((done, fail) => {
+        const request = http.request(this.url, { method: 'POST', headers, agent: false }, async answer => {
+          const pieces = [];
+          for await (const piece of answer) pieces.push(piece);
+          done({ isBusy: 'retry-after' in answer.headers, ...JSON.parse(Buffer.concat(pieces)) });
+        });
+        request.on('error', fail);
+        request.end(body);
+      });
+    let said;
+    const answered = async () => !(said = await once()).isBusy;
+    if (isPatient) await until(`an answer to ${method}`, answered);
+    else await answered();
+    if (said.error) throw new Error(said.error.message);
+    return said.result;
   }
 
   /// Somebody else asks, and does not wait.
-  async ask(text) {
+  async ask(text, isPatient) {
     const message = { messageId: `other-${Math.random()}`, role: 'ROLE_USER', parts: [{ text }] };
-    const { task } = await this.call('SendMessage', { message, configuration: { returnImmediately: true } });
+    const { task } = await this.call('SendMessage', { message, configuration: { returnImmediately: true } }, isPatient);
     return task;
   }
 
