@@ -139,7 +139,7 @@ export class Browser {
     // A device that is away, or that says no, is in the console by Chromium's own hand.
     const isExpected = text => /Failed to load resource: (net::ERR_|the server responded with a status of (401|429|503))/.test(text);
     page.on('console', message => {
-      if (['error', 'warning'].includes(message.type()) && !isExpected(message.text()) && !message.location().url.endsWith('/log')) page.faults.push(`console: ${message.text()}`);
+      if (['error', 'warning'].includes(message.type()) && !isExpected(message.text())) page.faults.push(`console: ${message.text()}`);
     });
     page.on('pageerror', error => page.faults.push(`error: ${error.stack}`));
     page.on('dialog', dialog => {
@@ -164,6 +164,34 @@ export async function blameless(page) {
   const violations = await page.evaluate(() => window.violations);
   const faults = [...page.faults, ...violations];
   if (faults.length) throw new Error(faults.join('\n'));
+}
+
+/// A cable to a device, to be pulled.
+export async function cable(url) {
+  const ends = new Set();
+  const server = net.createServer(near => {
+    const far = net.connect(Number(new URL(url).port), '127.0.0.1');
+    for (const [from, to] of [[near, far], [far, near]]) {
+      ends.add(from);
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        ends.delete(from);
+        to.destroy();
+      });
+      from.pipe(to);
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const pull = () => ends.forEach(end => end.resetAndDestroy());
+  return {
+    url: `http://127.0.0.1:${server.address().port}/`,
+    pull,
+    end: () => {
+      server.close();
+      pull();
+    },
+  };
 }
 
 /// Every byte that comes back when a browser asks for the page.

@@ -359,7 +359,7 @@ function row(task) {
   const details = el('details', {}, el('summary', {}, badge, ' ', time, title), shown.node);
   const button = el('button', { className: 'quiet' }, 'Cancel');
   const node = el('li', {}, details, button);
-  const me = { node, update, refresh };
+  const me = { node, update, refresh, title: () => title.textContent };
   let state;
   let stamp;
   let halt;
@@ -655,7 +655,9 @@ async function showLog() {
   if (lost > 0) list.append(el('li', { className: 'faint' }, `${lost} lines were lost`));
   for (const { atMs, level, task, text } of log.lines) {
     const time = el('time', {}, `${(atMs / 1000).toFixed(1)} s`);
-    list.append(el('li', {}, time, el('span', { className: level }, level), el('span', { className: 't', dir: 'auto', title: task ? `task ${task}` : '' }, clip(text))));
+    const about = task ? ` · ${rows.get(task)?.title() || task}` : '';
+    const words = el('span', { className: 't', dir: 'auto' }, clip(text), el('span', { className: 'faint' }, clip(about, 80)));
+    list.append(el('li', {}, time, el('span', { className: level }, level), words));
   }
   while (list.childNodes.length > 200) list.firstChild.remove();
   if (low) list.scrollTop = list.scrollHeight;
@@ -696,7 +698,7 @@ let greeted;
 let complaint = '';
 
 function complain(text) {
-  if ($('news').textContent === complaint) $('news').textContent = text;
+  if (text !== complaint && $('news').textContent === complaint) $('news').textContent = text;
   complaint = text;
 }
 
