@@ -431,6 +431,19 @@ add('what is full says so, and is asked again', async ({ browser, device, shot }
   await blameless(page);
 }, { flags: ['--preset', 'pico'] });
 
+add('a chart makes room for a question where places are few', async ({ browser, device }) => {
+  const pages = [];
+  // As many as a caller may have places.
+  for (let n = 0; n < 3; n++) {
+    pages.push(await browser.open(device.url));
+    await enter(pages[n], device);
+  }
+  const article = await ask(pages[2], 'read temperature');
+  await until('an answer', async () => (await state(article)) === 'completed');
+  await until('the chart again', async () => (await pages[2].locator('.stale').count()) === 0);
+  for (const page of pages) await blameless(page);
+}, { flags: ['--preset', 'pico'] });
+
 add('the log comes in, the newest line last', async ({ browser, device }) => {
   const page = await browser.open(device.url);
   await enter(page, device);
@@ -486,5 +499,6 @@ add('a picture of it for the README', async ({ browser, device, shot }) => {
     await page.evaluate(() => document.activeElement.blur());
     await page.evaluate(() => scrollTo(0, 0));
     await shot(page, name);
+    await page.close();
   }
 }, { flags: ['--preset', 'pico', '--seed', '3'], picture: true });
