@@ -96,6 +96,18 @@ export class Device {
     return task;
   }
 
+  /// Somebody else asks, and keeps listening.
+  async hold(text) {
+    const message = { messageId: `other-${Math.random()}`, role: 'ROLE_USER', parts: [{ text }] };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params: { message } });
+    const headers = { 'Content-Type': 'application/json', 'A2A-Version': '1.0' };
+    const request = http.request(this.url, { method: 'POST', headers, agent: false });
+    request.end(body);
+    const [answer] = await once(request, 'response');
+    await once(answer, 'data');
+    return answer;
+  }
+
   async running(contextId) {
     const { tasks } = await this.call('ListTasks', { contextId });
     return tasks.filter(({ status }) => /SUBMITTED|WORKING/.test(status.state));
