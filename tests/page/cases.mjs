@@ -442,7 +442,7 @@ add('a chart makes room for a question where places are few', async ({ browser, 
   await until('the chart again', async () => (await page.locator('.stale').count()) === 0);
   for (const stream of streams) stream.destroy();
   await blameless(page);
-}, { flags: ['--preset', 'pico'] });
+}, { flags: ['--preset', 'pico', '--token', `me:read:${TOKEN}`] });
 
 add('the log comes in, the newest line last', async ({ browser, device }) => {
   const page = await browser.open(device.url);

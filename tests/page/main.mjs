@@ -38,6 +38,7 @@ for (const { name, flags, run } of chosen) {
   }
 }
 await browser.end();
-if (keeps) for (const name of ['page', 'page-dark', 'page-phone']) copyFileSync(`${shots}/${name}.png`, `docs/images/${name}.png`);
+if (keeps) mkdirSync('docs/images', { recursive: true });
+if (keeps) for (const name of ['page', 'page-phone']) copyFileSync(`${shots}/${name}.png`, `docs/images/${name}.png`);
 console.log(`${chosen.length - failed} of ${chosen.length} cases passed; screenshots are in ${shots}`);
 process.exit(failed || !chosen.length ? 1 : 0);

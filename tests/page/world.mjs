@@ -101,6 +101,7 @@ export class Device {
     const message = { messageId: `other-${Math.random()}`, role: 'ROLE_USER', parts: [{ text }] };
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params: { message } });
     const headers = { 'Content-Type': 'application/json', 'A2A-Version': '1.0' };
+    if (this.token) headers.Authorization = `Bearer ${this.token}`;
     const request = http.request(this.url, { method: 'POST', headers, agent: false });
     request.end(body);
     const [answer] = await once(request, 'response');

@@ -484,9 +484,9 @@ const svg = (tag, attributes, text) => {
   return made;
 };
 
-// Ticks at 1, 2 or 5 times a power of ten, three or four of them.
+// Ticks at 1, 2 or 5 times a power of ten, two to five of them.
 function ticks(low, high) {
-  const rough = (high - low) / 3 || 1;
+  const rough = (high - low) / 5 || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map(n => n * power).find(n => n >= rough) || rough;
   const places = Math.max(0, Math.min(6, -Math.floor(Math.log10(step))));
