@@ -2,7 +2,7 @@
 // there is.
 
 import assert from 'node:assert/strict';
-import { AXE, TOKEN, ask, answer, blameless, comeIn, until, value, wire } from './world.mjs';
+import { AXE, TOKEN, ask, answer, blameless, cable, comeIn, until, value, wire } from './world.mjs';
 
 const state = article => article.locator('.state').textContent();
 const isWide = page => page.evaluate(() => document.scrollingElement.scrollWidth > innerWidth);
@@ -19,7 +19,7 @@ const moves = async page => {
 };
 
 export const cases = [];
-const add = (name, run, { flags = [], board = false } = {}) => cases.push({ name, run, flags, board });
+const add = (name, run, { flags = [], board = false, picture = false } = {}) => cases.push({ name, run, flags, board, picture });
 
 add('readings move, and there is a sensor to choose', async ({ browser, device, shot }) => {
   const page = await browser.open(device.url);
@@ -183,6 +183,46 @@ add('a device that goes away is missed, and when it is back everything goes on',
   await until('an empty list', async () => (await page.locator('#list li').filter({ hasText: 'above 90' }).count()) === 0);
   const read = await ask(page, 'read temperature');
   await until('an answer', async () => (await state(read)) === 'completed');
+  await blameless(page);
+});
+
+add('a stream that breaks is taken up where it was', async ({ browser, device }) => {
+  const { url, pull, end } = await cable(device.url);
+  const page = await browser.open(url);
+  await enter(page, device);
+  const resumed = [];
+  page.on('request', request => request.headers()['last-event-id'] && resumed.push(request.headers()['last-event-id']));
+  const article = await ask(page, 'watch temperature 30 times every 100 ms');
+  const lines = () => article.locator('.says p').count();
+  for (const least of [3, 12]) {
+    await until(`${least} lines`, async () => (await lines()) >= least);
+    pull();
+  }
+  await until('the end', async () => (await state(article)) === 'completed');
+  assert.equal(await lines(), 30);
+  assert.ok(resumed.length >= 2, String(resumed));
+  await moves(page);
+  await blameless(page);
+  end();
+});
+
+add('an agent without a watch has no chart, until something has a value', async ({ browser, device }) => {
+  const page = await browser.open(device.url);
+  await page.route('**/agent-card.json', async route => {
+    const card = await (await route.fetch()).json();
+    return route.fulfill({ json: { ...card, name: 'something else', skills: [{ id: 'blink', name: 'Blink', examples: ['read temperature'] }] } });
+  });
+  await page.goto(device.url);
+  await until('its name', async () => (await page.textContent('h1')) === 'something else');
+  await page.click('#chips button');
+  const article = answer(page, 'read temperature');
+  await until('an answer', async () => (await state(article)) === 'completed');
+  // A finished task is no live reading; what streams in is one.
+  const watch = await ask(page, 'watch temperature 5 times every 200 ms');
+  await until('an answer', async () => (await state(watch)) === 'completed');
+  await until('a chart', async () => (await page.locator('#chart path:not(.area)').count()) > 0);
+  assert.deepEqual(await page.locator('#sensor option').allTextContents(), ['temperature']);
+  assert.deepEqual(await device.running('page-temperature'), []);
   await blameless(page);
 });
 
@@ -374,7 +414,7 @@ add('what is full says so, and is asked again', async ({ browser, device, shot }
   const busy = [];
   await until('no more room', async () => {
     try {
-      busy.push(await device.ask('calibrate temperature'));
+      busy.push(await device.ask('calibrate temperature', false));
     } catch (error) {
       return /[Bb]usy/.test(error.message);
     }
@@ -390,6 +430,19 @@ add('what is full says so, and is asked again', async ({ browser, device, shot }
   await until('a reading', async () => /\d/.test(await value(page)));
   await blameless(page);
 }, { flags: ['--preset', 'pico'] });
+
+add('a chart makes room for a question where places are few', async ({ browser, device }) => {
+  // Two of the three places that a caller has are taken, and the chart has the third.
+  const streams = [await device.hold('alert when temperature above 90'), await device.hold('alert when temperature above 91')];
+  const page = await browser.open(device.url);
+  await enter(page, device);
+  const article = await ask(page, 'read temperature');
+  await until('that it is full', async () => /too many answers.*trying again/.test(await article.textContent()));
+  await until('an answer', async () => (await state(article)) === 'completed');
+  await until('the chart again', async () => (await page.locator('.stale').count()) === 0);
+  for (const stream of streams) stream.destroy();
+  await blameless(page);
+}, { flags: ['--preset', 'pico', '--token', `me:read:${TOKEN}`] });
 
 add('the log comes in, the newest line last', async ({ browser, device }) => {
   const page = await browser.open(device.url);
@@ -431,3 +484,21 @@ add('there is nothing that an accessibility checker objects to', async ({ browse
     await check();
   }
 }, { flags: ['--token', `me:read+act:${TOKEN}`] });
+
+add('a picture of it for the README', async ({ browser, device, shot }) => {
+  for (const [name, options] of [['page', {}], ['page-dark', { colorScheme: 'dark' }], ['page-phone', { viewport: { width: 360, height: 720 }, colorScheme: 'dark' }]]) {
+    const page = await browser.open(device.url, { viewport: { width: 1200, height: 900 }, ...options });
+    await enter(page, device);
+    for (const words of ['read humidity', 'watch temperature 4 times every 200 ms']) {
+      const article = await ask(page, words);
+      await until('an answer', async () => (await state(article)) === 'completed');
+    }
+    await device.ask('alert when temperature above 30');
+    await page.locator('#list summary').filter({ hasText: 'watch' }).first().click();
+    await until('a long line', async () => (await page.getAttribute('#chart path:not(.area)', 'd')).split('L').length > 20, 60000);
+    await page.evaluate(() => document.activeElement.blur());
+    await page.evaluate(() => scrollTo(0, 0));
+    await shot(page, name);
+    await page.close();
+  }
+}, { flags: ['--preset', 'pico', '--seed', '3'], picture: true });

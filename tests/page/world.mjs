@@ -3,6 +3,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import http from 'node:http';
 import { createRequire } from 'node:module';
 import net from 'node:net';
 
@@ -64,21 +65,48 @@ export class Device {
     await this.begin(new URL(this.url).port);
   }
 
-  async call(method, params) {
+  /// A call on a connection of its own, which is not kept: a board has five for one address, and the page has some of them.
+  /// Where somebody is busy it is made again, as pages that were closed take a moment to be missed.
+  async call(method, params, isPatient = true) {
     const headers = { 'Content-Type': 'application/json', 'A2A-Version': '1.0' };
     if (this.token) headers.Authorization = `Bearer ${this.token}`;
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-    const answer = await fetch(this.url, { method: 'POST', headers, body });
-    const { result, error } = await answer.json();
-    if (error) throw new Error(error.message);
-    return result;
+    const once = () =>
+      new Promise((done, fail) => {
+        const request = http.request(this.url, { method: 'POST', headers, agent: false }, async answer => {
+          const pieces = [];
+          for await (const piece of answer) pieces.push(piece);
+          done({ isBusy: 'retry-after' in answer.headers, ...JSON.parse(Buffer.concat(pieces)) });
+        });
+        request.on('error', fail);
+        request.end(body);
+      });
+    let said;
+    const answered = async () => !(said = await once()).isBusy;
+    if (isPatient) await until(`an answer to ${method}`, answered);
+    else await answered();
+    if (said.error) throw new Error(said.error.message);
+    return said.result;
   }
 
   /// Somebody else asks, and does not wait.
-  async ask(text) {
+  async ask(text, isPatient) {
     const message = { messageId: `other-${Math.random()}`, role: 'ROLE_USER', parts: [{ text }] };
-    const { task } = await this.call('SendMessage', { message, configuration: { returnImmediately: true } });
+    const { task } = await this.call('SendMessage', { message, configuration: { returnImmediately: true } }, isPatient);
     return task;
+  }
+
+  /// Somebody else asks, and keeps listening.
+  async hold(text) {
+    const message = { messageId: `other-${Math.random()}`, role: 'ROLE_USER', parts: [{ text }] };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params: { message } });
+    const headers = { 'Content-Type': 'application/json', 'A2A-Version': '1.0' };
+    if (this.token) headers.Authorization = `Bearer ${this.token}`;
+    const request = http.request(this.url, { method: 'POST', headers, agent: false });
+    request.end(body);
+    const [answer] = await once(request, 'response');
+    await once(answer, 'data');
+    return answer;
   }
 
   async running(contextId) {
@@ -124,7 +152,7 @@ export class Browser {
     // A device that is away, or that says no, is in the console by Chromium's own hand.
     const isExpected = text => /Failed to load resource: (net::ERR_|the server responded with a status of (401|429|503))/.test(text);
     page.on('console', message => {
-      if (['error', 'warning'].includes(message.type()) && !isExpected(message.text()) && !message.location().url.endsWith('/log')) page.faults.push(`console: ${message.text()}`);
+      if (['error', 'warning'].includes(message.type()) && !isExpected(message.text())) page.faults.push(`console: ${message.text()}`);
     });
     page.on('pageerror', error => page.faults.push(`error: ${error.stack}`));
     page.on('dialog', dialog => {
@@ -149,6 +177,34 @@ export async function blameless(page) {
   const violations = await page.evaluate(() => window.violations);
   const faults = [...page.faults, ...violations];
   if (faults.length) throw new Error(faults.join('\n'));
+}
+
+/// A cable to a device, to be pulled.
+export async function cable(url) {
+  const ends = new Set();
+  const server = net.createServer(near => {
+    const far = net.connect(Number(new URL(url).port), '127.0.0.1');
+    for (const [from, to] of [[near, far], [far, near]]) {
+      ends.add(from);
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        ends.delete(from);
+        to.destroy();
+      });
+      from.pipe(to);
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const pull = () => ends.forEach(end => end.resetAndDestroy());
+  return {
+    url: `http://127.0.0.1:${server.address().port}/`,
+    pull,
+    end: () => {
+      server.close();
+      pull();
+    },
+  };
 }
 
 /// Every byte that comes back when a browser asks for the page.

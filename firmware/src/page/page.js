@@ -186,7 +186,11 @@ async function follow(id, params, on, whenHeld = () => {}, halt = {}) {
     } catch (trouble) {
       if (halt.now) return;
       const { kind, wait } = trouble;
-      if (kind === 'busy' && failures < 20) whenHeld(`${trouble.message}; trying again.`);
+      if (kind === 'busy' && failures < 20) {
+        whenHeld(`${trouble.message}; trying again.`);
+        // An answer is worth more than the chart, which has one of a caller's few places.
+        if (halt !== liveHalt) restLive(8000);
+      }
       else if (kind === 'no' && id) return on({ task: await call('GetTask', { id }) });
       else if (!id || kind === 'no' || failures > 100) throw trouble;
       else whenHeld('Interrupted; going on when the device is back.');
@@ -359,7 +363,7 @@ function row(task) {
   const details = el('details', {}, el('summary', {}, badge, ' ', time, title), shown.node);
   const button = el('button', { className: 'quiet' }, 'Cancel');
   const node = el('li', {}, details, button);
-  const me = { node, update, refresh };
+  const me = { node, update, refresh, title: () => title.textContent };
   let state;
   let stamp;
   let halt;
@@ -437,7 +441,15 @@ function showTasks(tasks) {
 const series = new Map();
 const choose = $('sensor');
 let watchable;
-let liveStop;
+let liveHalt;
+let liveFrom = 0;
+
+function restLive(ms) {
+  liveFrom = Date.now() + ms;
+  if (!liveHalt) return;
+  liveHalt.now = true;
+  liveHalt.stop?.abort();
+}
 
 // Readings of the past come `apart` from each other: what does not say when it was made is placed by that.
 function note(name, parts = [], apart = 0) {
@@ -461,7 +473,7 @@ function offer(name) {
   if (![...choose.options].some(option => option.value === name)) choose.append(el('option', { value: name }, name));
 }
 choose.onchange = () => {
-  liveStop?.();
+  restLive(0);
   draw();
 };
 
@@ -472,9 +484,9 @@ const svg = (tag, attributes, text) => {
   return made;
 };
 
-// Ticks at 1, 2 or 5 times a power of ten, three or four of them.
+// Ticks at 1, 2 or 5 times a power of ten, two to five of them.
 function ticks(low, high) {
-  const rough = (high - low) / 3 || 1;
+  const rough = (high - low) / 5 || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map(n => n * power).find(n => n >= rough) || rough;
   const places = Math.max(0, Math.min(6, -Math.floor(Math.log10(step))));
@@ -535,14 +547,10 @@ async function live() {
   for (;;) {
     let wait = 1000;
     const sensor = choose.value;
-    const halt = {};
-    if (watchable && status && sensor && !resting()) {
+    const halt = liveHalt = {};
+    if (watchable && status && sensor && !resting() && Date.now() >= liveFrom) {
       const context = `page-${sensor}`;
       const running = async () => (await call('ListTasks', { contextId: context, pageSize: 5, historyLength: 0 })).tasks.filter(task => isLive(stateOf(task.status)));
-      liveStop = () => {
-        halt.now = true;
-        halt.stop?.abort();
-      };
       // A board has little room for readings.
       const everyMs = small ? 2000 : 1000;
       try {
@@ -622,7 +630,7 @@ function showStatus(now) {
     $('news').textContent = [`The device started again ${ago(now.uptimeMs)} ago`, reason, detail].filter(Boolean).join(': ');
     newest = noLog = known = greeted = undefined;
     $('log').replaceChildren();
-    liveStop?.();
+    restLive(0);
   }
   status = now;
   statusAt = at;
@@ -655,7 +663,9 @@ async function showLog() {
   if (lost > 0) list.append(el('li', { className: 'faint' }, `${lost} lines were lost`));
   for (const { atMs, level, task, text } of log.lines) {
     const time = el('time', {}, `${(atMs / 1000).toFixed(1)} s`);
-    list.append(el('li', {}, time, el('span', { className: level }, level), el('span', { className: 't', dir: 'auto', title: task ? `task ${task}` : '' }, clip(text))));
+    const about = task ? ` · ${rows.get(task)?.title() || task}` : '';
+    const words = el('span', { className: 't', dir: 'auto' }, clip(text), el('span', { className: 'faint' }, clip(about, 80)));
+    list.append(el('li', {}, time, el('span', { className: level }, level), words));
   }
   while (list.childNodes.length > 200) list.firstChild.remove();
   if (low) list.scrollTop = list.scrollHeight;
@@ -696,7 +706,7 @@ let greeted;
 let complaint = '';
 
 function complain(text) {
-  if ($('news').textContent === complaint) $('news').textContent = text;
+  if (text !== complaint && $('news').textContent === complaint) $('news').textContent = text;
   complaint = text;
 }
 
@@ -752,7 +762,7 @@ setInterval(() => {
   const away = document.body.className.includes('away');
   $('vital').textContent = away ? `last seen ${ago(Date.now() - lastSeen)} ago` : status ? `up for ${ago(status.uptimeMs + Date.now() - statusAt)}` : '';
   if (!document.hidden && !$('live').hidden) draw();
-  if (resting()) liveStop?.();
+  if (resting()) restLive(0);
 }, 1000);
 
 $('door').onsubmit = async event => {
