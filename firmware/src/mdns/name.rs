@@ -69,13 +69,15 @@ impl Wanted {
             return None;
         }
         // The next after kitchen-2 is kitchen-3.
-        let numbered = name.rsplit_once('-').and_then(|(base, number)| {
-            let is_ours = !number.starts_with('0') && !base.ends_with('-');
-            let number = number.parse().ok().filter(|number| is_ours && (2..=NUMBER_MAX).contains(number))?;
-            Some((base, number))
-        });
-        let (base, first) = numbered.unwrap_or((name, 1));
-        Some(Self { base: Label::try_from(base).ok()?, first, number: first })
+        let (base, first) = match *name.as_bytes() {
+            [ref base @ .., before, b'-', ones @ b'2'..=b'9'] if before != b'-' => (base.len(), ones & 0xf),
+            [ref base @ .., before, b'-', tens @ b'1'..=b'9', ones @ b'0'..=b'9'] if before != b'-' => {
+                (base.len(), 10 * (tens & 0xf) + (ones & 0xf))
+            }
+            _ => (name.len(), 0),
+        };
+        let (base, first) = if first == 0 { (base, 1) } else { (base.saturating_add(1), first) };
+        Some(Self { base: Label::try_from(name.get(..base)?).ok()?, first, number: first })
     }
 
     /// Wants the next one. Behind the last number it is the first again: somebody may have left meanwhile.
