@@ -126,9 +126,9 @@ discovery_sim() {
     discovery_tools
     tests/discovery/run.sh sim
 }
-discovery_arm() {
+discovery_board() {
     discovery_tools
-    tests/hostile/wire.py tests/with-board.sh arm tests/discovery/run.sh
+    tests/hostile/wire.py tests/with-board.sh "$1" tests/discovery/run.sh
 }
 
 # image BOARD: builds it; a warning of ours is a failure
@@ -183,7 +183,7 @@ step arm-board-client tests/with-board.sh arm tests/interop/board.sh python-1.3.
 for board in arm riscv rp2040; do step "$board-life" tests/emulated/life.py "$board"; done
 step hostile-arm hostile_arm
 step push-arm push_arm
-step discovery-arm discovery_arm
+for board in arm riscv rp2040; do step "discovery-$board" discovery_board "$board"; done
 step soak soak
 step arm-numbers tests/size/emulated.py
 for board in pico-w pico2-w esp32c3 esp32c6; do step "image-$board" image "$board"; done
