@@ -7,8 +7,8 @@
 # 77 and a line for each missing tool. arm and riscv are machines of QEMU, rp2040 is the image of a W5500-EVB-Pico as it
 # is flashed, in rp2040js. What is typed in this terminal goes to the board's serial console, try `help`; a program finds
 # the console at MOTE_CONSOLE=PATH, a socket that is made there. MOTE_QEMU_FLAGS are passed on to QEMU, MOTE_RP2040_FLAGS
-# to tests/emulated/rp2040/main.mjs; MOTE_IMAGE is run instead of a fresh build; DEFMT_LOG says how much is logged. QEMU's
-# machines can be at the end of another cable, MOTE_NETDEV, where they answer at MOTE_BOARD_URL: tests/hostile/wire.py.
+# to tests/emulated/rp2040/main.mjs; MOTE_IMAGE is run instead of a fresh build; DEFMT_LOG says how much is logged. They
+# can be at the end of another cable, MOTE_NETDEV, where they answer at MOTE_BOARD_URL: tests/hostile/wire.py.
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit 1

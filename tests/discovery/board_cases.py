@@ -1,13 +1,19 @@
 """The emulated board, on the cable of tests/hostile/wire.py."""
 
 import os
+import socket
+import struct
 import subprocess
+import sys
 import time
 
 from house import ask_plainly, assert_card, question, wait_until
 from wires import BOARD
 
-TYPE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "emulated", "type.py")
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+TYPE = os.path.join(TESTS, "emulated", "type.py")
+sys.path.append(os.path.join(TESTS, "hostile"))
+from wire import checksum  # noqa: E402
 
 
 def type_line(line):
@@ -64,10 +70,27 @@ def noise_does_not_keep_it_from_answering(house):
     assert_card(house.find("mote"), "mote")
 
 
+def who_was_never_there_is_not_waited_for(house):
+    # Questions by ordinary DNS from addresses that nobody has: the answers cannot be delivered.
+    body = question("mote.local")
+    udp = struct.pack(">4H", 40000, 5353, 8 + len(body), 0) + body
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as raw:
+        raw.bind(("cable", 0))
+        for last in range(200, 205):
+            head = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 255, 17, 0,
+                               bytes([10, 0, 2, last]), bytes([224, 0, 0, 251]))
+            head = head[:10] + struct.pack(">H", checksum(head)) + head[12:]
+            raw.send(b"\x01\0\x5e\0\0\xfb" + b"\x02mote9" + b"\x08\0" + head + udp)
+    time.sleep(2)
+    assert len(ask_plainly(house.here, question("mote.local"))) == 1
+    assert_card(house.find("mote"), "mote")
+
+
 CASES = [
     is_found_and_its_card_fetched_by_name,
     who_has_no_idea_of_mdns_gets_an_answer,
     another_name_is_followed,
     a_name_that_somebody_else_has_stays_theirs,
     noise_does_not_keep_it_from_answering,
+    who_was_never_there_is_not_waited_for,
 ]

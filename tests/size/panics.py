@@ -5,7 +5,7 @@
 
 Every branch to a function of the core library that panics is found in the machine code, so what the compiler has proved
 impossible is not there. Whose it is, line tables say: inlined code belongs to the line that it stands in. All of protocol-core,
-the HTTP edge (firmware/src/http) and firmware/src/signing are looked at; in the image of protocol-core alone the functions of libraries, too.
+the HTTP edge (firmware/src/http), firmware/src/mdns and firmware/src/signing are looked at; in the image of protocol-core alone the functions of libraries, too.
 """
 
 import re
@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent.parent
 
 # Ours, and reached by bytes of a peer.
-LOOKED_AT = re.compile(r"(protocol-core/src/.*|firmware/src/(?:http/.*|signing/.*|app\.rs|status\.rs))$")
+LOOKED_AT = re.compile(r"(protocol-core/src/.*|firmware/src/(?:http/.*|mdns/.*|signing/.*|app\.rs|status\.rs))$")
 
 OURS = re.compile(r"\b(protocol_core|firmware)::")
 STANDARD = re.compile(r"\blibrary/(core|alloc|std)/")

@@ -13,7 +13,7 @@ mod responder;
 use core::net::{Ipv4Addr, SocketAddrV4};
 
 pub use self::{
-    name::{DEFAULT_NAME, LocalName, NAME_MAX, Wanted, is_name, keep, recall},
+    name::{DEFAULT_NAME, LABEL_MAX, LocalName, NAME_MAX, Wanted, is_name, keep, recall},
     responder::{Place, Responder},
 };
 

@@ -1,6 +1,6 @@
 //! Which name it is: the one that somebody wanted, with a number if others have it.
 
-use core::cell::RefCell;
+use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use embedded_storage_async::nor_flash::NorFlash;
 
@@ -15,8 +15,11 @@ pub const DEFAULT_NAME: &str = "mote";
 /// Characters of the longest name that one can ask for. A label of DNS could have 63.
 pub const NAME_MAX: usize = 32;
 
+/// Characters of the longest name with a number behind it.
+pub const LABEL_MAX: usize = NAME_MAX + 3;
+
 /// A name and a number.
-pub(super) type Label = heapless::String<{ NAME_MAX + 3 }>;
+pub(super) type Label = heapless::String<LABEL_MAX>;
 
 /// Is it a name that a host can have: letters, digits, and hyphens between them?
 #[must_use]
@@ -66,13 +69,15 @@ impl Wanted {
             return None;
         }
         // The next after kitchen-2 is kitchen-3.
-        let numbered = name.rsplit_once('-').and_then(|(base, number)| {
-            let is_ours = !number.starts_with('0') && !base.ends_with('-');
-            let number = number.parse().ok().filter(|number| is_ours && (2..=NUMBER_MAX).contains(number))?;
-            Some((base, number))
-        });
-        let (base, first) = numbered.unwrap_or((name, 1));
-        Some(Self { base: Label::try_from(base).ok()?, first, number: first })
+        let (base, first) = match *name.as_bytes() {
+            [ref base @ .., before, b'-', ones @ b'2'..=b'9'] if before != b'-' => (base.len(), ones & 0xf),
+            [ref base @ .., before, b'-', tens @ b'1'..=b'9', ones @ b'0'..=b'9'] if before != b'-' => {
+                (base.len(), 10 * (tens & 0xf) + (ones & 0xf))
+            }
+            _ => (name.len(), 0),
+        };
+        let (base, first) = if first == 0 { (base, 1) } else { (base.saturating_add(1), first) };
+        Some(Self { base: Label::try_from(name.get(..base)?).ok()?, first, number: first })
     }
 
     /// Wants the next one. Behind the last number it is the first again: somebody may have left meanwhile.
@@ -106,39 +111,56 @@ impl Default for Wanted {
 }
 
 /// The name that is ours at the moment, if any is: who asks for it in `Host` means us.
-#[derive(Debug, Default)]
-pub struct LocalName(RefCell<Label>);
+///
+/// Of atoms, so that a set-up with one in it can be handed to the thread that serves; there it is set and read.
+#[derive(Debug)]
+pub struct LocalName {
+    length: AtomicU8,
+    bytes: [AtomicU8; LABEL_MAX],
+}
 
 impl LocalName {
     /// No name.
     #[must_use]
     pub const fn new() -> Self {
-        Self(RefCell::new(Label::new()))
+        Self { length: AtomicU8::new(0), bytes: [const { AtomicU8::new(0) }; LABEL_MAX] }
     }
 
     /// That name is ours now, or none if it is empty.
     pub(crate) fn set(&self, label: &str) {
-        let mut own = self.0.borrow_mut();
-        own.clear();
-        // cannot fail: it comes from another one.
-        let _ = own.push_str(label);
+        for (own, byte) in self.bytes.iter().zip(label.bytes()) {
+            own.store(byte, Relaxed);
+        }
+        self.length.store(label.len().min(LABEL_MAX) as u8, Relaxed);
+    }
+
+    fn bytes(&self) -> impl ExactSizeIterator<Item = u8> {
+        let length = usize::from(self.length.load(Relaxed));
+        self.bytes.iter().take(length).map(|byte| byte.load(Relaxed))
     }
 
     /// The name without `.local`, if there is one.
     #[must_use]
-    pub fn get(&self) -> Option<heapless::String<{ NAME_MAX + 3 }>> {
-        let own = self.0.borrow();
-        (!own.is_empty()).then(|| own.clone())
+    pub fn get(&self) -> Option<heapless::String<LABEL_MAX>> {
+        let label: Label = self.bytes().map(char::from).collect();
+        (!label.is_empty()).then_some(label)
     }
 
     /// Is that host, without a dot at its end, the one that we are?
     #[must_use]
     pub fn is(&self, host: &str) -> bool {
-        let own = self.0.borrow();
-        !own.is_empty()
-            && host
-                .split_once('.')
-                .is_some_and(|(label, domain)| label.eq_ignore_ascii_case(&own) && domain.eq_ignore_ascii_case("local"))
+        let own = self.bytes();
+        own.len() > 0
+            && host.split_once('.').is_some_and(|(label, domain)| {
+                let is_same = label.bytes().map(|byte| byte.to_ascii_lowercase());
+                is_same.eq(own.map(|byte| byte.to_ascii_lowercase())) && domain.eq_ignore_ascii_case("local")
+            })
+    }
+}
+
+impl Default for LocalName {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

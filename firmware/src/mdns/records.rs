@@ -57,9 +57,8 @@ impl Records {
     }
 
     /// One after the other.
-    pub(super) fn each() -> impl Iterator<Item = Self> {
-        (0..Self::COUNT).map(|place| Self(1 << place))
-    }
+    pub(super) const EACH: [Self; Self::COUNT] =
+        [Self::ADDRESS, Self::NO_OTHER, Self::SERVER, Self::TEXT, Self::INSTANCE, Self::KIND];
 
     /// What whoever asked for these asks for next (RFC 6763 §12).
     pub(super) const fn additional(self) -> Self {

@@ -171,7 +171,7 @@ impl<'n> Responder<'n> {
             return self.step(now, out);
         }
         let mut records = Records::NONE;
-        for (which, answer) in Records::each().zip(&mut self.answers) {
+        for (which, answer) in Records::EACH.into_iter().zip(&mut self.answers) {
             if answer.take_if(|due| *due <= now).is_some() {
                 records = records.with(which);
             }
@@ -254,7 +254,7 @@ impl<'n> Responder<'n> {
 
     fn was_told(&mut self, now: Millis, records: Records) {
         let places = self.told_at.iter_mut().zip(&mut self.answers);
-        for (which, (told_at, answer)) in Records::each().zip(places) {
+        for (which, (told_at, answer)) in Records::EACH.into_iter().zip(places) {
             if records.has(which) {
                 *told_at = Some(now);
                 *answer = None;
@@ -268,9 +268,11 @@ impl<'n> Responder<'n> {
         let is_ours = self.is_ours();
         let mut is_conflict = false;
         // What is behind them is read as well, so that a packet that ends too early says nothing.
-        for record in heard.answer()?.chain(heard.additional()?) {
-            let record = record?;
-            is_conflict |= if is_ours { heard::contradicts(&told, &record) } else { heard::takes(&told, &record) };
+        for section in [heard.answer()?, heard.additional()?] {
+            for record in section {
+                let record = record?;
+                is_conflict |= if is_ours { heard::contradicts(&told, &record) } else { heard::takes(&told, &record) };
+            }
         }
         if is_conflict {
             self.count_conflict(now);
@@ -357,7 +359,7 @@ impl<'n> Responder<'n> {
     fn tell_later(&mut self, now: Millis, from: SocketAddrV4, records: Records, pause: Millis, span: Millis) {
         let is_first = self.answers.iter().all(Option::is_none);
         self.asker = (is_first || self.asker == Some(*from.ip())).then_some(*from.ip());
-        for ((which, answer), told_at) in Records::each().zip(&mut self.answers).zip(&self.told_at) {
+        for ((which, answer), told_at) in Records::EACH.into_iter().zip(&mut self.answers).zip(&self.told_at) {
             if records.has(which) {
                 let earliest = told_at.map_or(now, |told_at| told_at.after(span));
                 let due = now.after(pause).max(earliest);
@@ -367,7 +369,7 @@ impl<'n> Responder<'n> {
     }
 
     fn forget(&mut self, known: Records) {
-        for (which, answer) in Records::each().zip(&mut self.answers) {
+        for (which, answer) in Records::EACH.into_iter().zip(&mut self.answers) {
             if known.has(which) {
                 *answer = None;
             }
@@ -376,7 +378,7 @@ impl<'n> Responder<'n> {
 
     /// Was all of this told to everybody lately, so that who else might want it has it? (RFC 6762 §5.4)
     fn is_remembered(&self, now: Millis, records: Records) -> bool {
-        Records::each().zip(&self.told_at).all(|(which, told_at)| {
+        Records::EACH.into_iter().zip(&self.told_at).all(|(which, told_at)| {
             let span = Millis(u64::from(which.ttl()).saturating_mul(250));
             !records.has(which) || told_at.is_some_and(|told_at| now < told_at.after(span))
         })

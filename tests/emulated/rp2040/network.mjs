@@ -26,10 +26,13 @@ export class Network {
     const path = join(folder, 'cable');
     const server = net.createServer();
     await new Promise((resolve, reject) => server.once('error', reject).listen(path, resolve));
+    // Another cable, as for the machines of QEMU: tests/emulate.sh.
+    const other = process.env.MOTE_NETDEV?.replace('id=n0', 'id=world');
+    const world = other ?? `user,id=world,hostfwd=tcp:127.0.0.1:${port}-:${HTTP}`;
     const [program, ...words] = [
       ...LEASH,
       ...['qemu-system-arm', '-M', 'none', '-nodefaults', '-display', 'none', '-monitor', 'none', '-serial', 'none'],
-      ...['-netdev', `user,id=world,hostfwd=tcp:127.0.0.1:${port}-:${HTTP}`],
+      ...['-netdev', world],
       ...['-netdev', `stream,id=cable,server=off,addr.type=unix,addr.path=${path}`],
       ...['-netdev', 'hubport,id=port0,hubid=0,netdev=world', '-netdev', 'hubport,id=port1,hubid=0,netdev=cable'],
     ];

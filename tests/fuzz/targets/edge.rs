@@ -36,7 +36,7 @@ use serde_json::Value;
 static LIMITS: Limits = Limits { head_bytes: 700, target_bytes: 100, body_bytes: 3000, requests: 12, ..Limits::DEVICE };
 
 /// Those that the seeds use.
-const NAMES: Names<'static> = Names { hosts: &["mote.local", "a"], origins: &["http://panel.example"] };
+const NAMES: Names<'static> = Names { hosts: &["mote.local", "a"], origins: &["http://panel.example"], local: None };
 
 /// After this the device is told to stop: nothing but a stream that waits for its client lasts as long.
 const LONG: Millis = Millis(300_000);

@@ -766,7 +766,7 @@ fn packets_that_chance_has_changed_do_no_harm() {
 
 #[test]
 fn everything_has_a_time_after_which_it_is_forgotten() {
-    for which in Records::each() {
+    for which in Records::EACH {
         assert!((60..=4500).contains(&which.ttl()), "{which:?}");
         assert!(Ttl::from_secs(which.ttl()) > Ttl::ZERO);
     }

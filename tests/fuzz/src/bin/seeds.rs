@@ -8,11 +8,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use firmware::mdns::{LocalName, PACKET_MAX, Place, Responder, Wanted};
 use mote_fuzz::{
     input::{self, BETWEEN, METHODS},
     mutate::NAMES,
 };
 use mote_tests::{corpus, random::Random};
+use protocol_core::time::Millis;
 use serde_json::Value;
 
 fn main() -> io::Result<()> {
@@ -52,6 +54,7 @@ fn main() -> io::Result<()> {
         [[&[1, 255], answer.as_bytes()].concat(), [&[7, 32], events.as_bytes()].concat()]
     });
     put(&folder, "client", answers)?;
+    put(&folder, "mdns", packets().into_iter())?;
 
     // What these read is no text: any bytes are operations.
     let mut random = Random::new(1);
@@ -67,6 +70,27 @@ fn main() -> io::Result<()> {
         }
     }
     fs::write(folder.join("json.dict"), dictionary(words.iter().map(|word| format!("\"{word}\""))))
+}
+
+/// What another device of the same name sends, alone and in a row, to one that wants the name and to one that has it.
+fn packets() -> Vec<Vec<u8>> {
+    let own = LocalName::new();
+    let mut other = Responder::new(Wanted::default(), 80, &own, 2);
+    other.set_place(Millis(0), Some(Place { address: [10, 0, 0, 8].into(), prefix: 24 }));
+    let mut packets = Vec::new();
+    while let Some(due) = other.poll_timeout() {
+        let mut out = [0; PACKET_MAX];
+        while let Some(length) = other.poll_packet(due, &mut out) {
+            packets.push(out[..length].to_vec());
+        }
+    }
+    let framed = |how: u8, packet: &Vec<u8>| [&[how][..], &(packet.len() as u16).to_be_bytes(), packet].concat();
+    let mut inputs = Vec::new();
+    for how in [1, 3, 1 | 10 << 2, 1 | 63 << 2, 3 | 63 << 2] {
+        inputs.extend(packets.iter().map(|packet| framed(how, packet)));
+        inputs.push(packets.iter().flat_map(|packet| framed(how, packet)).collect());
+    }
+    inputs
 }
 
 /// Requests as they stand on the wire, behind the bytes that say how they get there.
