@@ -23,8 +23,8 @@ fuzz_target!(|bytes: &[u8]| {
         let [how, high, low, packet @ ..] = rest else { break };
         let (packet, behind) = packet.split_at(usize::from(u16::from_be_bytes([*high, *low])).min(packet.len()));
         rest = behind;
-        let [address, port] = [[HERE, Ipv4Addr::new(10, 0, 0, 8)][usize::from(how & 1)].to_bits(), how.into()];
-        let from = SocketAddrV4::new(address.into(), if port & 2 == 0 { GROUP.port() } else { 40_000 });
+        let address = if how & 1 == 0 { HERE } else { Ipv4Addr::new(10, 0, 0, 8) };
+        let from = SocketAddrV4::new(address, if how & 2 == 0 { GROUP.port() } else { 40_000 });
         told += pass(&mut responder, &mut now, u64::from(how >> 2) * 40);
         let mut out = [0; PACKET_MAX];
         let reply = responder.handle_packet(Millis(now), from, packet, &mut out);
