@@ -59,11 +59,10 @@ impl Engine<'_> {
 
     /// Takes a finished task out of the table.
     pub(super) fn evict(&mut self, key: TaskKey) {
-        if self.slots.get(key).is_none_or(|slot| slot.place != Place::Finished) {
-            return;
-        }
+        let Some(slot) = self.slots.get(key).filter(|slot| slot.place == Place::Finished) else { return };
+        let was_task = !slot.hidden;
         self.forget_pushes(key);
-        if self.slots.get(key).is_some_and(|slot| !slot.hidden) {
+        if was_task {
             self.tally.evicted = self.tally.evicted.wrapping_add(1);
             self.note(Note::EVICTED, key);
         }

@@ -84,7 +84,9 @@ impl Engine<'_> {
         match self.store_message(now, key, call, shown, blocks) {
             Ok(message) => {
                 self.lend(key, shown.lender(sender.door));
-                if let Some((slot, trace)) = self.slots.get_mut(key).zip(sender.trace) {
+                if let Some(trace) = sender.trace
+                    && let Some(slot) = self.slots.get_mut(key)
+                {
                     slot.trace = trace;
                 }
                 if known.is_none() {

@@ -108,7 +108,7 @@ impl Engine<'_> {
         slot.asks_credential = state == TaskState::AuthRequired || slot.asks_credential && !state.is_settled();
         if is_first || was != state {
             self.tally.count_move(state);
-            self.note(Note::task(state), key);
+            self.journal.note(&Note::task(state), Some(slot.owner), &slot.id, &slot.trace);
         }
         self.settle(key, state);
         self.wake_readers(key);
