@@ -17,8 +17,7 @@ pub fn program(own: Option<Own>) -> ExitCode {
     {
         return talk(words);
     }
-    let asked =
-        words.and_then(Args::parse).and_then(|asked| complete(asked, own.as_ref(), environment().as_deref()));
+    let asked = words.and_then(Args::parse).and_then(|asked| complete(asked, own.as_ref(), environment().as_deref()));
     let outcome = match asked {
         Ok(Asked::Run(args)) => start(&args, own),
         Ok(Asked::Help) => {

@@ -103,6 +103,7 @@ extern "C" fn start(
             version: Some(host),
             extensions: None,
             last_event_id: Some(host),
+            traceparent: Some(host),
             body,
         };
         for mut reply in [node.call(black_box(&inbound)), node.card(host)] {
