@@ -132,7 +132,9 @@ impl Answer {
             assert!(is_token(name.as_bytes()), "no name: {line:?}");
             assert!(value.bytes().all(|byte| matches!(byte, b' '..=b'~')), "no value: {line:?}");
             let name = name.to_ascii_lowercase();
-            let is_new = name == "www-authenticate" || fields.iter().all(|(other, _)| *other != name);
+            // What is a list may come in several lines (RFC 9110 §5.3).
+            let is_list = matches!(name.as_str(), "www-authenticate" | "vary");
+            let is_new = is_list || fields.iter().all(|(other, _)| *other != name);
             assert!(is_new, "{name} stands there twice");
             fields.push((name, value.to_owned()));
         }
