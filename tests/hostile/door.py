@@ -51,7 +51,7 @@ def without_a_token_nobody_comes_in(world):
                            ("tasks/cancel", {"id": world.live[0]}), ("agent/getAuthenticatedExtendedCard", {}),
                            ("nothing", {})]:
         assert_unknown(world.ask_once(world.target.post(call(method, params), token="")), method)
-    for path in ["/status", "/agent/authenticatedExtendedCard"]:
+    for path in ["/status", "/log", "/metrics", "/agent/authenticatedExtendedCard"]:
         assert_unknown(world.ask_once(world.target.get(path, token=""), method="GET"), path)
     assert_unknown(world.ask_once(world.target.post(b"\xff not JSON", token="")), "no JSON")
     for path in ["/.well-known/agent-card.json", "/.well-known/agent.json"]:
@@ -263,7 +263,7 @@ def origins(world):
             assert_no_cors(answer)
         if origin in ("http://evil.example", "null"):
             assert answer.status == 403 and answer.json()["error"], f"{origin}: {answer}"
-        for path in ["/status", "/.well-known/agent-card.json"]:
+        for path in ["/status", "/log", "/metrics", "/.well-known/agent-card.json"]:
             answer = world.ask(world.target.get(path, fields=[f"Origin: {origin}"]), method="GET")
             assert_no_cors(answer)
         wanted = ["Access-Control-Request-Method: POST", "Access-Control-Request-Headers: content-type, authorization"]
