@@ -55,6 +55,9 @@ pub(super) async fn fetch_card(order: &Order) -> Result<Vec<u8>, Trouble> {
             continue;
         }
         let (status, body) = open(answer, order.token.is_some()).await?;
+        if matches!(status, 429 | 500..) {
+            return Err(Trouble::busy(status));
+        }
         if status >= 300 {
             return Err(Trouble::NoAgent(format!("there is no card at {place} (HTTP {status}), so no A2A agent")));
         }
@@ -183,9 +186,7 @@ impl Agent {
         let reply = Reply { bytes, id, version: self.version.get() };
         if status >= 300 && failure_of(&reply).is_none() {
             return Err(match status {
-                429 | 500.. => {
-                    Trouble::Refused(status.into(), "something is wrong with it, or it has no time".to_owned())
-                }
+                429 | 500.. => Trouble::busy(status),
                 _ => Trouble::NoAgent(format!("there is no A2A agent at {} (HTTP {status})", self.url)),
             });
         }

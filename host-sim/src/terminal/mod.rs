@@ -47,7 +47,13 @@ pub async fn run(words: &[String], token: Option<&str>, stop: impl Future<Output
     let stop = Box::pin(stop);
     match select(work, stop).await {
         Either::Left((Ok(end), _)) => ExitCode::from(end.code()),
-        Either::Left((Err(trouble), _)) => fail(&trouble),
+        Either::Left((Err(trouble), _)) => {
+            let code = fail(&trouble);
+            if let Some(task) = task.take().filter(|_| trouble.is_loss()) {
+                leave("the task may go on", &order, &task);
+            }
+            code
+        }
         Either::Right(((), work)) => {
             // The connection is closed before anything else is done.
             drop(work);
@@ -78,12 +84,17 @@ async fn interrupted(order: &Order, task: Option<String>) -> ExitCode {
                 Err(trouble) => fail(&trouble),
             };
         }
-        let (url, task) = (clean::line(&order.url), clean::line(&task));
-        note(format_args!(
-            "the task goes on. To follow it: host-sim watch {url} --task {task}, to end it: host-sim cancel {url} {task}"
-        ));
+        leave("the task goes on", order, &task);
     }
     ExitCode::from(INTERRUPTED)
+}
+
+/// Says how to come back to a task.
+fn leave(how: &str, order: &Order, task: &str) {
+    let (url, task) = (clean::word(&order.url), clean::word(task));
+    note(format_args!(
+        "{how}. To follow it: host-sim watch {url} --task {task}, to end it: host-sim cancel {url} {task}"
+    ));
 }
 
 fn fail(trouble: &Trouble) -> ExitCode {

@@ -40,14 +40,13 @@ struct Watcher<'a> {
     is_settled: bool,
     /// The stream is the answer to what was said to a task.
     is_answer: bool,
+    /// The stream shows a task that was there before.
+    is_taken_up: bool,
 }
 
 /// What may be over by the next time is no reason to end.
 fn lost(trouble: Trouble) -> Result<Ended, Trouble> {
-    match trouble {
-        Trouble::Unreachable(..) | Trouble::Silent(_) | Trouble::Lost(_) => Ok(Ended::Badly(trouble)),
-        trouble => Err(trouble),
-    }
+    if trouble.is_loss() { Ok(Ended::Badly(trouble)) } else { Err(trouble) }
 }
 
 pub(super) async fn watch(order: &Order, current: &RefCell<Option<String>>) -> Result<End, Trouble> {
@@ -65,8 +64,16 @@ pub(super) async fn watch(order: &Order, current: &RefCell<Option<String>>) -> R
         return settle(order, &agent, reply, current, &mut Shown::live()).await;
     }
     let is_answer = says_something && order.task.is_some();
-    let mut watcher =
-        Watcher { order, agent, current, shown: Shown::live(), has_moved: false, is_settled: false, is_answer };
+    let mut watcher = Watcher {
+        order,
+        agent,
+        current,
+        shown: Shown::live(),
+        has_moved: false,
+        is_settled: false,
+        is_answer,
+        is_taken_up: false,
+    };
     let mut buffer = vec![0; DOCUMENT_MOST];
     let mut events = Events::new(&mut buffer);
     let mut ended = match (&order.task, says_something) {
@@ -107,7 +114,7 @@ impl Watcher<'_> {
     async fn take_up(&mut self, task: &str, events: &mut Events<'_>) -> Result<Ended, Trouble> {
         let last_id = events.last_id().map(str::to_owned);
         events.restart();
-        self.is_answer = false;
+        (self.is_answer, self.is_taken_up) = (false, true);
         let followed = self.agent.follow(&Request::Subscribe { task }, last_id.as_deref()).await;
         match followed {
             Ok(Ok((id, body))) => match self.follow(id, body, events).await {
@@ -125,10 +132,7 @@ impl Watcher<'_> {
     async fn look(&mut self, task: &str) -> Result<Ended, Trouble> {
         match self.agent.call(&Request::Get { task }).await {
             Ok(reply) => self.settle(reply).await,
-            Err(trouble @ (Trouble::Unreachable(..) | Trouble::Silent(_) | Trouble::Lost(_))) => {
-                Ok(Ended::Badly(trouble))
-            }
-            Err(trouble) => Err(trouble),
+            Err(trouble) => lost(trouble),
         }
     }
 
@@ -176,6 +180,10 @@ impl Watcher<'_> {
         };
         if let Answer::Error(failure) = answer {
             self.shown.close();
+            // Where it only says that there is nothing live to show, the task says the rest.
+            if self.order.is_json && (self.has_moved || !self.is_taken_up) {
+                show::json(data);
+            }
             return Err(refused(&failure));
         }
         self.has_moved = true;
