@@ -630,6 +630,31 @@ fn a_goodbye_takes_back_what_is_its_own_and_is_said_once() {
 }
 
 #[test]
+fn what_others_take_back_is_told_again_while_it_is_true() {
+    let own = LocalName::new();
+    let mut device = Device::settled(&own);
+    // The last service of somebody else is gone, and with it, as far as they know, all services of its kind.
+    let gone = answer(&other("lamp", HIGHER), Records::KIND, Tone::Goodbye);
+    assert_eq!(device.hear(mdns(HIGHER), &gone), None);
+    let [told] = &device.at_once()[..] else { panic!("it is told once") };
+    assert_eq!(told.sections[0], ["_services._dns-sd._udp.local PTR 4500"]);
+    // Whoever says so for all of it gets all of it back, but not more than once a second.
+    let gone = answer(&other("mote", HERE), Records::ALL, Tone::Goodbye);
+    for _ in 0..100 {
+        assert_eq!(device.hear(mdns(HIGHER), &gone), None);
+    }
+    let told = device.until(device.now + 10_000);
+    assert!((1..=2).contains(&told.len()), "{told:?}");
+    let types: BTreeSet<_> = told.iter().flat_map(|(_, said)| said.types(0)).collect();
+    assert_eq!(types, BTreeSet::from(["A", "PTR", "SRV", "TXT"]));
+    // What is true for a while longer, and what is another's, is left as it is.
+    device.hear(mdns(HIGHER), &answer(&other("mote", HERE), Records::ALL, Tone::ToAll));
+    device.hear(mdns(HIGHER), &answer(&other("lamp", HIGHER), Records::TAKEN_BACK, Tone::Goodbye));
+    assert_eq!(device.responder.poll_timeout(), None);
+    assert_eq!(device.own().as_deref(), Some("mote"));
+}
+
+#[test]
 fn somewhere_else_and_by_another_name_it_asks_again() {
     let own = LocalName::new();
     let mut device = Device::settled(&own);
