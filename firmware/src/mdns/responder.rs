@@ -307,8 +307,11 @@ impl<'n> Responder<'n> {
                 order = order.min(heard::duel(&told, name, theirs)?);
             }
             if order == Ordering::Less && from.port() == PORT {
+                // A second, and a moment more: of two that each lost one of the names and wait as long as each other, both
+                // would lose again.
+                let moment = Millis(self.chance(PROBE_PAUSE.0));
                 self.stage = Stage::Probing { asked: 0 };
-                self.due = Some(now.after(SECOND));
+                self.due = Some(now.after(SECOND).after(moment));
             }
             return Ok(None);
         }

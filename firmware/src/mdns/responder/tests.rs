@@ -310,7 +310,7 @@ fn of_two_that_ask_together_the_one_with_the_later_records_has_the_name() {
         let expected = if is_won { 1 } else { 3 };
         assert_eq!(after.iter().filter(|(_, said)| !said.is_answer).count(), expected, "{address}:{port}");
         // Who has lost asks again in a second: the other one has it by then, or was never there.
-        assert!(is_won || after[0].0 == first + 1260, "{after:?}");
+        assert!(is_won || (first + 1260..=first + 1510).contains(&after[0].0), "{after:?}");
         assert_eq!(device.own().as_deref(), Some("mote"));
     }
     // It is no duel with oneself.
@@ -350,6 +350,37 @@ fn two_devices_never_have_the_same_name() {
     }
     let [one, two] = ["mote", "mote-2"].map(String::from);
     assert_eq!(names, BTreeSet::from([[one.clone(), two.clone()], [two, one]]));
+}
+
+#[test]
+fn two_that_each_lose_one_of_the_names_do_not_give_way_for_ever() {
+    // A base station of a radio network holds back what is for everybody: what crosses on the way is the rule.
+    const ON_THE_WAY: u64 = 100;
+    for seed in 0..60 {
+        let (own, others) = (LocalName::new(), LocalName::new());
+        // One has the later address, the other one the later port.
+        let mut devices = [(&own, HERE, PORT + 1), (&others, HIGHER, PORT)].map(|(name, address, port)| {
+            let mut device = Device::new(name, seed);
+            device.responder = Responder::new(Wanted::default(), port, name, seed + u64::from(port));
+            device.responder.set_place(Millis(0), place(address));
+            device
+        });
+        let mut way = Vec::new();
+        for now in 0..30_000 {
+            for (at, from) in [HERE, HIGHER].into_iter().enumerate() {
+                let mut out = [0; PACKET_MAX];
+                while let Some(length) = devices[at].responder.poll_packet(Millis(now), &mut out) {
+                    way.push((now + ON_THE_WAY, 1 - at, from, out[..length].to_vec()));
+                }
+            }
+            for (_, to, from, packet) in way.extract_if(.., |(arrives, ..)| *arrives <= now) {
+                devices[to].now = now;
+                assert_eq!(devices[to].hear(mdns(from), &packet), None);
+            }
+        }
+        let names = devices.each_ref().map(|device| device.own().expect("it has one"));
+        assert_eq!(BTreeSet::from(names), BTreeSet::from(["mote", "mote-2"].map(String::from)), "seed {seed}");
+    }
 }
 
 #[test]
