@@ -442,6 +442,33 @@ fn ctrl_c_ends_a_task_that_is_waited_for() {
 }
 
 #[test]
+fn a_second_ctrl_c_waits_for_nobody() {
+    let (asked, told) = std::sync::mpsc::channel();
+    let (until_the_end, end) = std::sync::mpsc::channel::<()>();
+    let url = serve(move |head, body| {
+        if head.starts_with("GET") {
+            return card(head);
+        }
+        asked.send(body.to_owned()).unwrap();
+        if body.contains("CancelTask") {
+            let _ = end.recv();
+        }
+        let task = r#"{"id":"t","status":{"state":"TASK_STATE_WORKING"}}"#;
+        let result = if body.contains("SendMessage") { format!(r#"{{"task":{task}}}"#) } else { task.to_owned() };
+        json(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id(body)))
+    });
+    let child = program(&["ask", &url, "--cancel", "x"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // It knows by now which task it is, and then it wants to end it.
+    for call in ["GetTask", "CancelTask"] {
+        told.iter().find(|body| body.contains(call)).unwrap();
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    }
+    let said = Said::from(child.wait_with_output().unwrap());
+    assert!(said.code == 130 && said.err.contains("has not said that the task has ended"), "{said:?}");
+    drop(until_the_end);
+}
+
+#[test]
 fn without_a_command_it_is_an_agent_as_before() {
     let agent = Agent::start(&[]);
     let mut socket = TcpStream::connect(agent.url.trim_start_matches("http://")).unwrap();
