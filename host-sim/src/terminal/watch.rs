@@ -2,7 +2,10 @@
 
 use core::{cell::RefCell, time::Duration};
 
-use protocol_core::client::{Answer, Events, Request, Status};
+use protocol_core::{
+    client::{Answer, Events, Request, Status},
+    time::Millis,
+};
 
 use super::{
     agent::{Agent, DOCUMENT_MOST},
@@ -20,6 +23,14 @@ const TRIES: u32 = 5;
 /// Unless the agent says how long to wait.
 const PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// Even if it says not to wait: a stream that ends as soon as it has begun would be asked for hundreds of times a second.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long to wait before a stream is asked for again, for so many times in a row.
+fn pause(tries: u32, retry: Option<Millis>) -> Duration {
+    let pause = retry.map_or(PAUSE * 2_u32.pow(tries - 1), |retry| Duration::from_millis(retry.0));
+    pause.clamp(SHORTEST_PAUSE, LONGEST_PAUSE)
+}
 
 /// How a stream ended.
 enum Ended {
@@ -96,8 +107,7 @@ pub(super) async fn watch(order: &Order, current: &RefCell<Option<String>>) -> R
             return Err(trouble);
         }
         note(format_args!("{trouble}; the task is taken up again"));
-        let pause = events.retry().map_or(PAUSE * 2_u32.pow(tries - 1), |retry| Duration::from_millis(retry.0));
-        tokio::time::sleep(pause.min(LONGEST_PAUSE)).await;
+        tokio::time::sleep(pause(tries, events.retry())).await;
         ended = watcher.take_up(&task, &mut events).await?;
     }
 }
@@ -245,5 +255,24 @@ impl Watcher<'_> {
             outcome(&self.order.url, &task, status);
         }
         end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_agent_says_how_long_to_wait_within_reason() {
+        for (tries, retry, millis) in [
+            (1, None, 500),
+            (2, None, 1000),
+            (TRIES, None, 8000),
+            (TRIES, Some(2000), 2000),
+            (1, Some(0), 100),
+            (1, Some(999_999_999), 30_000),
+        ] {
+            assert_eq!(pause(tries, retry.map(Millis)), Duration::from_millis(millis), "{tries} {retry:?}");
+        }
     }
 }
