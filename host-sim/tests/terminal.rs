@@ -116,6 +116,8 @@ fn an_agent_that_does_not_name_its_version_is_spoken_to_in_the_one_it_knows() {
     assert!(read.code == 0 && read.out.contains(r#""index":0"#), "{read:?}");
     let watched = say(&["watch", &agent.url, "watch temperature 2 times every 10 ms"]);
     assert_eq!((watched.code, watched.out.lines().count()), (0, 2), "{watched:?}");
+    let long = say(&["ask", &agent.url, "--timeout", "0.5", "watch temperature 2 times every 700 ms"]);
+    assert_eq!((long.code, long.out.lines().count()), (0, 2), "{long:?}");
 }
 
 #[test]

@@ -133,12 +133,17 @@ impl Agent {
     /// Asks, and gives the whole answer.
     pub(super) async fn call(&self, request: &Request<'_>) -> Result<Reply, Trouble> {
         loop {
-            let (id, answer) = self.post(request, None).await?;
-            let reply = self.whole(id, answer).await?;
-            if !self.may_be_older(&reply) {
+            if let Some(reply) = self.try_call(request).await? {
                 return Ok(reply);
             }
         }
+    }
+
+    /// Asks in the version that is known by now. Nothing if that was not the one, and another one is from now on.
+    pub(super) async fn try_call(&self, request: &Request<'_>) -> Result<Option<Reply>, Trouble> {
+        let (id, answer) = self.post(request, None).await?;
+        let reply = self.whole(id, answer).await?;
+        Ok(if self.may_be_older(&reply) { None } else { Some(reply) })
     }
 
     /// Asks for a stream: its number, and the stream if it is one, else the whole answer.

@@ -62,10 +62,14 @@ pub(super) async fn ask(order: &Order, current: &RefCell<Option<String>>) -> Res
     let say = spoken.say(order);
     current.borrow_mut().clone_from(&order.task);
     let is_begun = order.is_at_once || (order.task.is_none() && agent.is_streaming);
-    let reply = if is_begun && !agent.version().can_answer_at_once() {
-        begin(&agent, &Request::Stream(say)).await?
-    } else {
-        agent.call(&Request::Send(say)).await?
+    let reply = loop {
+        // Which version it is may be known only after it was asked in another one.
+        if is_begun && !agent.version().can_answer_at_once() {
+            break begin(&agent, &Request::Stream(say)).await?;
+        }
+        if let Some(reply) = agent.try_call(&Request::Send(say)).await? {
+            break reply;
+        }
     };
     settle(order, &agent, reply, current, &mut Shown::default()).await
 }
