@@ -92,7 +92,7 @@ fn start(args: &Args, own: Option<Own>) -> Result<(), String> {
     })
 }
 
-/// Is done when somebody wants us to end: Ctrl-C, or the way that other programs ask.
+/// Is done when somebody wants us to end: Ctrl-C, or the way that other programs ask. Then it can be waited for again.
 #[cfg(unix)]
 fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     use core::{future::poll_fn, task::Poll};
@@ -109,12 +109,14 @@ fn stop_signal() -> io::Result<impl Future<Output = ()>> {
 /// Is done when somebody wants us to end.
 #[cfg(not(unix))]
 fn stop_signal() -> io::Result<impl Future<Output = ()>> {
-    Ok(async {
+    let asked = async {
         // An error: there is no way to ask us, and we go on for ever.
         if tokio::signal::ctrl_c().await.is_err() {
             core::future::pending::<()>().await;
         }
-    })
+    };
+    // Whoever waits for it again does not wait for something that is over.
+    Ok(futures_util::FutureExt::fuse(asked))
 }
 
 #[cfg(test)]

@@ -116,6 +116,8 @@ fn an_agent_that_does_not_name_its_version_is_spoken_to_in_the_one_it_knows() {
     assert!(read.code == 0 && read.out.contains(r#""index":0"#), "{read:?}");
     let watched = say(&["watch", &agent.url, "watch temperature 2 times every 10 ms"]);
     assert_eq!((watched.code, watched.out.lines().count()), (0, 2), "{watched:?}");
+    let long = say(&["ask", &agent.url, "--timeout", "0.5", "watch temperature 2 times every 700 ms"]);
+    assert_eq!((long.code, long.out.lines().count()), (0, 2), "{long:?}");
 }
 
 #[test]
@@ -208,7 +210,7 @@ fn what_is_no_agent_is_told_from_one_that_is_not_there() {
         (http("404 Not Found", "text/plain", ""), 7, "there is no card at http://127.0.0.1:"),
         (http("200 OK", "text/html", "<html>"), 7, "no card of an A2A agent"),
         (http("302 Found\r\nLocation: http://elsewhere.example/\u{9b}2J", "text/plain", ""), 7, "sends elsewhere"),
-        (http("503 Busy", "text/plain", ""), 7, "HTTP 503"),
+        (http("503 Busy", "text/plain", ""), 4, "no time (503)"),
         ("SSH-2.0-OpenSSH_9.9\r\n\r\n".to_owned(), 7, "no HTTP"),
         (String::new(), 3, "cut off"),
         (
@@ -320,6 +322,82 @@ fn who_is_silent_is_not_waited_for() {
     assert!(begun.elapsed() < Duration::from_secs(9));
 }
 
+/// An agent that is asked by its card and answers every call with a result.
+fn serve_result(result: &'static str) -> String {
+    serve(move |head, body| match head.starts_with("GET") {
+        true => card(head),
+        false => json(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id(body))),
+    })
+}
+
+#[test]
+fn a_task_that_takes_longer_than_the_patience_is_waited_for() {
+    let agent = Agent::start(&[]);
+    for version in ["1.0", "0.3", "0.1"] {
+        let words = ["ask", &agent.url, "--timeout", "0.5", "--a2a", version, "watch temperature 3 times every 400 ms"];
+        let said = say(&words);
+        assert_eq!((said.code, said.out.lines().count()), (0, 3), "{version}: {said:?}");
+    }
+}
+
+#[test]
+fn who_loses_the_agent_is_told_how_to_come_back_to_the_task() {
+    let url = serve(|head, body| match () {
+        () if head.starts_with("GET") => card(head),
+        () if body.contains("SendMessage") => json(&format!(
+            r#"{{"jsonrpc":"2.0","id":{},"result":{{"task":{{"id":"t","status":{{"state":"TASK_STATE_WORKING"}}}}}}}}"#,
+            id(body)
+        )),
+        () => String::new(),
+    });
+    let lost = say(&["ask", &url, "x"]);
+    assert!(lost.code == 3 && lost.err.contains(&format!("host-sim watch {url} --task t,")), "{lost:?}");
+}
+
+#[test]
+fn what_may_be_copied_into_a_shell_is_not_obeyed_there() {
+    let url = serve_result(r#"{"task":{"id":"x'; reboot '","status":{"state":"TASK_STATE_INPUT_REQUIRED"}}}"#);
+    let asked = say(&["ask", &url, "x"]);
+    assert!(asked.code == 6 && asked.err.contains(r"--task 'x'\''; reboot '\''' WORDS"), "{asked:?}");
+}
+
+#[test]
+fn a_state_that_nobody_knows_is_no_good_end() {
+    let url = serve_result(r#"{"task":{"id":"t","status":{"state":"TASK_STATE_MAYBE"}}}"#);
+    let said = say(&["ask", &url, "x"]);
+    assert!(said.code == 7 && said.err.contains("TASK_STATE_MAYBE"), "{said:?}");
+    // As the other versions have it, not inside of anything.
+    let shown = say(&["ask", &url, "x", "--json"]);
+    assert!(shown.code == 7 && shown.out.starts_with(r#"{"id":"t","#), "{shown:?}");
+}
+
+#[test]
+fn a_machine_gets_the_error_of_a_stream() {
+    let url = serve(|head, body| match head.starts_with("GET") {
+        true => card(head),
+        false => {
+            let id = id(body);
+            stream(&format!(
+                "data: {{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32603,\"message\":\"no\"}}}}\n\n"
+            ))
+        }
+    });
+    let said = say(&["watch", &url, "x", "--json"]);
+    assert_eq!((said.code, said.out.as_str()), (4, "{\"error\":{\"code\":-32603,\"message\":\"no\"}}\n"), "{said:?}");
+}
+
+#[test]
+fn pages_without_end_are_not_read_to_their_end_and_that_is_told() {
+    let url = serve(|head, body| match head.starts_with("GET") {
+        true => card(head),
+        false => {
+            json(&format!(r#"{{"jsonrpc":"2.0","id":{0},"result":{{"tasks":[],"nextPageToken":"{0}"}}}}"#, id(body)))
+        }
+    });
+    let said = say(&["tasks", &url]);
+    assert!(said.code == 0 && said.err.contains("more than 100 pages"), "{said:?}");
+}
+
 #[test]
 fn ctrl_c_leaves_the_task_or_ends_it() {
     let agent = Agent::start(&[]);
@@ -341,6 +419,55 @@ fn ctrl_c_leaves_the_task_or_ends_it() {
         let left = say(&["get", &agent.url, &task]);
         assert!(left.err.starts_with(state), "{left:?}");
     }
+}
+
+#[test]
+fn ctrl_c_ends_a_task_that_is_waited_for() {
+    let (asked, told) = std::sync::mpsc::channel();
+    let url = serve(move |head, body| {
+        if head.starts_with("GET") {
+            return card(head);
+        }
+        asked.send(body.to_owned()).unwrap();
+        let task = r#"{"id":"t","status":{"state":"TASK_STATE_WORKING"}}"#;
+        let result = if body.contains("SendMessage") { format!(r#"{{"task":{task}}}"#) } else { task.to_owned() };
+        json(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id(body)))
+    });
+    let mut child = program(&["ask", &url, "--cancel", "x"]).stderr(Stdio::null()).spawn().unwrap();
+    let next = |word| told.iter().find(|body| body.contains(word)).unwrap();
+    // An agent that waited for the end of the task would not have told by now which one it is.
+    assert!(next("SendMessage").contains(r#""returnImmediately":true"#));
+    next("GetTask");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(next("CancelTask").contains(r#""id":"t""#));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn a_second_ctrl_c_waits_for_nobody() {
+    let (asked, told) = std::sync::mpsc::channel();
+    let (until_the_end, end) = std::sync::mpsc::channel::<()>();
+    let url = serve(move |head, body| {
+        if head.starts_with("GET") {
+            return card(head);
+        }
+        asked.send(body.to_owned()).unwrap();
+        if body.contains("CancelTask") {
+            let _ = end.recv();
+        }
+        let task = r#"{"id":"t","status":{"state":"TASK_STATE_WORKING"}}"#;
+        let result = if body.contains("SendMessage") { format!(r#"{{"task":{task}}}"#) } else { task.to_owned() };
+        json(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id(body)))
+    });
+    let child = program(&["ask", &url, "--cancel", "x"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // It knows by now which task it is, and then it wants to end it.
+    for call in ["GetTask", "CancelTask"] {
+        told.iter().find(|body| body.contains(call)).unwrap();
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    }
+    let said = Said::from(child.wait_with_output().unwrap());
+    assert!(said.code == 130 && said.err.contains("has not said that the task has ended"), "{said:?}");
+    drop(until_the_end);
 }
 
 #[test]

@@ -33,9 +33,21 @@ pub(super) fn asked(told: &Told<'_>, question: &Question<Name<'_>>) -> (Records,
 
 /// Finds the record that is known already, if it is one of ours and will be known for a while (RFC 6762 §7.1).
 pub(super) fn known(told: &Told<'_>, record: &Record<'_>) -> Records {
-    let Some(which) = same_kind(told, record) else { return Records::NONE };
-    let is_fresh = record.ttl().as_secs() >= which.ttl() / 2;
-    if is_fresh && compare(told, which, record) == Ordering::Equal { which } else { Records::NONE }
+    let (which, is_fresh) = alike(told, record);
+    if is_fresh { which } else { Records::NONE }
+}
+
+/// Finds the record that others are told to forget, or soon will, if it is one of ours: they are to hear that it is still
+/// true (RFC 6762 §6.6).
+pub(super) fn fading(told: &Told<'_>, record: &Record<'_>) -> Records {
+    let (which, is_fresh) = alike(told, record);
+    if is_fresh { Records::NONE } else { which }
+}
+
+/// Which of ours says the same, if one does, and whether that one is believed for a while longer.
+fn alike(told: &Told<'_>, record: &Record<'_>) -> (Records, bool) {
+    let which = same_kind(told, record).filter(|which| compare(told, *which, record) == Ordering::Equal);
+    which.map_or((Records::NONE, false), |which| (which, record.ttl().as_secs() >= which.ttl() / 2))
 }
 
 /// Does an answer say something else about a name that only one can have? (RFC 6762 §9)

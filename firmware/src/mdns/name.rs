@@ -54,7 +54,6 @@ pub struct Wanted {
     /// Without a number.
     base: Label,
     /// 1 is none.
-    first: u8,
     number: u8,
 }
 
@@ -69,20 +68,21 @@ impl Wanted {
             return None;
         }
         // The next after kitchen-2 is kitchen-3.
-        let (base, first) = match *name.as_bytes() {
+        let (base, number) = match *name.as_bytes() {
             [ref base @ .., before, b'-', ones @ b'2'..=b'9'] if before != b'-' => (base.len(), ones & 0xf),
             [ref base @ .., before, b'-', tens @ b'1'..=b'9', ones @ b'0'..=b'9'] if before != b'-' => {
                 (base.len(), 10 * (tens & 0xf) + (ones & 0xf))
             }
             _ => (name.len(), 0),
         };
-        let (base, first) = if first == 0 { (base, 1) } else { (base.saturating_add(1), first) };
-        Some(Self { base: Label::try_from(name.get(..base)?).ok()?, first, number: first })
+        let (base, number) = if number == 0 { (base, 1) } else { (base.saturating_add(1), number) };
+        Some(Self { base: Label::try_from(name.get(..base)?).ok()?, number })
     }
 
-    /// Wants the next one. Behind the last number it is the first again: somebody may have left meanwhile.
+    /// Wants the next one. Behind the last number it is none again: somebody may have left meanwhile, and who was to be
+    /// called lamp-99 has somewhere to go.
     pub(super) fn give_way(&mut self) {
-        self.number = if self.number >= NUMBER_MAX { self.first } else { self.number.saturating_add(1) };
+        self.number = if self.number >= NUMBER_MAX { 1 } else { self.number.saturating_add(1) };
     }
 
     /// As it is written.
@@ -106,7 +106,7 @@ impl Default for Wanted {
         let mut base = Label::new();
         // cannot fail: it is short.
         let _ = base.push_str(DEFAULT_NAME);
-        Self { base, first: 1, number: 1 }
+        Self { base, number: 1 }
     }
 }
 
@@ -191,8 +191,8 @@ mod tests {
             ("mote", ["mote-2", "mote-3"]),
             ("kitchen-2", ["kitchen-3", "kitchen-4"]),
             ("lamp-9", ["lamp-10", "lamp-11"]),
-            ("lamp-99", ["lamp-99", "lamp-99"]),
-            ("lamp-98", ["lamp-99", "lamp-98"]),
+            ("lamp-99", ["lamp", "lamp-2"]),
+            ("lamp-98", ["lamp-99", "lamp"]),
             ("lamp-0", ["lamp-0-2", "lamp-0-3"]),
             ("lamp-007", ["lamp-007-2", "lamp-007-3"]),
             ("lamp-100", ["lamp-100-2", "lamp-100-3"]),

@@ -152,7 +152,7 @@ impl<'n> Responder<'n> {
         // A packet that ends too early says nothing.
         let done = match header.qr() {
             true if from.port() != PORT => Ok(None),
-            true => self.hear_answer(now, heard).map(|()| None),
+            true => self.hear_answer(now, from, heard).map(|()| None),
             false => self.hear_question(now, from, heard, out),
         };
         done.unwrap_or_default()
@@ -263,15 +263,18 @@ impl<'n> Responder<'n> {
     }
 
     /// Somebody answers somebody: is it about our name?
-    fn hear_answer(&mut self, now: Millis, heard: &Heard) -> Result<(), ParseError> {
+    fn hear_answer(&mut self, now: Millis, from: SocketAddrV4, heard: &Heard) -> Result<(), ParseError> {
         let Some(told) = self.told() else { return Ok(()) };
         let is_ours = self.is_ours();
-        let mut is_conflict = false;
+        let (mut is_conflict, mut fading) = (false, Records::NONE);
         // What is behind them is read as well, so that a packet that ends too early says nothing.
         for section in [heard.answer()?, heard.additional()?] {
             for record in section {
                 let record = record?;
                 is_conflict |= if is_ours { heard::contradicts(&told, &record) } else { heard::takes(&told, &record) };
+                if is_ours {
+                    fading = fading.with(heard::fading(&told, &record));
+                }
             }
         }
         if is_conflict {
@@ -281,6 +284,8 @@ impl<'n> Responder<'n> {
                 self.label = self.wanted.label();
             }
             self.start_over(now);
+        } else if !fading.is_empty() {
+            self.tell_later(now, from, fading, Millis(0), SECOND);
         }
         Ok(())
     }
@@ -302,8 +307,11 @@ impl<'n> Responder<'n> {
                 order = order.min(heard::duel(&told, name, theirs)?);
             }
             if order == Ordering::Less && from.port() == PORT {
+                // A second, and a moment more: of two that each lost one of the names and wait as long as each other, both
+                // would lose again.
+                let moment = Millis(self.chance(PROBE_PAUSE.0));
                 self.stage = Stage::Probing { asked: 0 };
-                self.due = Some(now.after(SECOND));
+                self.due = Some(now.after(SECOND).after(moment));
             }
             return Ok(None);
         }

@@ -55,6 +55,9 @@ pub(super) async fn fetch_card(order: &Order) -> Result<Vec<u8>, Trouble> {
             continue;
         }
         let (status, body) = open(answer, order.token.is_some()).await?;
+        if matches!(status, 429 | 500..) {
+            return Err(Trouble::busy(status));
+        }
         if status >= 300 {
             return Err(Trouble::NoAgent(format!("there is no card at {place} (HTTP {status}), so no A2A agent")));
         }
@@ -130,12 +133,17 @@ impl Agent {
     /// Asks, and gives the whole answer.
     pub(super) async fn call(&self, request: &Request<'_>) -> Result<Reply, Trouble> {
         loop {
-            let (id, answer) = self.post(request, None).await?;
-            let reply = self.whole(id, answer).await?;
-            if !self.may_be_older(&reply) {
+            if let Some(reply) = self.try_call(request).await? {
                 return Ok(reply);
             }
         }
+    }
+
+    /// Asks in the version that is known by now. Nothing if that was not the one, and another one is from now on.
+    pub(super) async fn try_call(&self, request: &Request<'_>) -> Result<Option<Reply>, Trouble> {
+        let (id, answer) = self.post(request, None).await?;
+        let reply = self.whole(id, answer).await?;
+        Ok(if self.may_be_older(&reply) { None } else { Some(reply) })
     }
 
     /// Asks for a stream: its number, and the stream if it is one, else the whole answer.
@@ -183,9 +191,7 @@ impl Agent {
         let reply = Reply { bytes, id, version: self.version.get() };
         if status >= 300 && failure_of(&reply).is_none() {
             return Err(match status {
-                429 | 500.. => {
-                    Trouble::Refused(status.into(), "something is wrong with it, or it has no time".to_owned())
-                }
+                429 | 500.. => Trouble::busy(status),
                 _ => Trouble::NoAgent(format!("there is no A2A agent at {} (HTTP {status})", self.url)),
             });
         }

@@ -9,11 +9,12 @@ use protocol_core::{
 
 use super::{
     agent::{Agent, DOCUMENT_MOST},
-    answer::{Reply, refused},
+    answer::Reply,
     order::Order,
     show::{self, Shown, outcome},
     trouble::{End, Trouble},
 };
+use crate::board::say;
 
 /// How often a task is looked at: soon, and then less and less.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -47,7 +48,9 @@ impl<'a> Spoken<'a> {
             parts: &self.parts,
             task: order.task.as_deref(),
             context: order.context.as_deref(),
-            is_at_once: order.is_at_once,
+            // Who waits for an end in silence knows neither whether there will be one nor which task it is. What is
+            // said to a task is waited for: until it is taken in, the task may look as if it still asked.
+            is_at_once: order.is_at_once || order.task.is_none(),
         }
     }
 }
@@ -57,10 +60,16 @@ pub(super) async fn ask(order: &Order, current: &RefCell<Option<String>>) -> Res
     let text = order.text();
     let spoken = Spoken::new(order, &text)?;
     let say = spoken.say(order);
-    let reply = if order.is_at_once && !agent.version().can_answer_at_once() {
-        begin(&agent, &Request::Stream(say)).await?
-    } else {
-        agent.call(&Request::Send(say)).await?
+    current.borrow_mut().clone_from(&order.task);
+    let is_begun = order.is_at_once || (order.task.is_none() && agent.is_streaming);
+    let reply = loop {
+        // Which version it is may be known only after it was asked in another one.
+        if is_begun && !agent.version().can_answer_at_once() {
+            break begin(&agent, &Request::Stream(say)).await?;
+        }
+        if let Some(reply) = agent.try_call(&Request::Send(say)).await? {
+            break reply;
+        }
     };
     settle(order, &agent, reply, current, &mut Shown::default()).await
 }
@@ -78,13 +87,17 @@ async fn begin(agent: &Agent, request: &Request<'_>) -> Result<Reply, Trouble> {
         // Nothing is left of a piece that does not end an event.
         if let Some(data) = events.push(&mut rest)? {
             let task = match agent.version().read_event(data, id).map_err(Trouble::unreadable)? {
-                Answer::Error(failure) => return Err(refused(&failure)),
-                Answer::Message(_) => return Ok(Reply { bytes: data.to_vec(), id, version: agent.version() }),
+                Answer::Error(_) | Answer::Message(_) => {
+                    return Ok(Reply { bytes: data.to_vec(), id, version: agent.version() });
+                }
                 Answer::Task(task) => task.id,
                 Answer::Status(update) => update.task,
                 Answer::Artifact(update) => update.task,
             };
-            return agent.call(&Request::Get { task: &task.to_string() }).await;
+            let task = task.to_string();
+            // Not everybody has a second connection for us.
+            drop(body);
+            return agent.call(&Request::Get { task: &task }).await;
         }
     }
     Err(Trouble::Lost("the stream ended before it began".to_owned()))
@@ -121,7 +134,8 @@ pub(super) async fn settle(
         let is_settled = task.status.state.is_none_or(|state| state.is_settled());
         if is_settled || order.is_at_once {
             if order.is_json {
-                show::json(&reply.bytes);
+                // However it was asked for: not every answer has it inside of something.
+                say(format_args!("{}", show::in_one_line(task.raw)));
             } else {
                 shown.artifacts(&task);
                 let end = End::of(task.status.state);

@@ -12,6 +12,13 @@ pub(super) fn lines(text: &(impl fmt::Display + ?Sized)) -> Clean<'_, impl fmt::
     Clean { text, has_lines: true }
 }
 
+/// A text as one word of a command that somebody may copy into a shell: nothing in it is obeyed there either.
+pub(super) fn word(text: &(impl fmt::Display + ?Sized)) -> String {
+    let word = line(text).to_string();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/@%+,".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) { word } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
 pub(super) struct Clean<'a, T: fmt::Display + ?Sized> {
     text: &'a T,
     has_lines: bool,
@@ -77,6 +84,22 @@ mod tests {
         let hostile = "a\u{1b}[2J\u{9b}31m\u{7}b\r\nc\t\u{202e}d\u{0}é😀";
         assert_eq!(lines(hostile).to_string(), "a\\u{1b}[2J\\u{9b}31m\\u{7}b\nc \\u{202e}d\\u{0}é😀");
         assert_eq!(line("a\nb\r").to_string(), "a b\\u{d}");
+    }
+
+    #[test]
+    fn a_word_of_a_command_stays_one_word() {
+        for plain in ["http://127.0.0.1:8080/a", "3d6ddc9d-96ad", "--x"] {
+            assert_eq!(word(plain), plain);
+        }
+        for (hostile, quoted) in [
+            ("a b", "'a b'"),
+            ("$(reboot)", "'$(reboot)'"),
+            ("x'; reboot; '", r"'x'\''; reboot; '\'''"),
+            ("a\nreboot", "'a reboot'"),
+            ("", "''"),
+        ] {
+            assert_eq!(word(hostile), quoted);
+        }
     }
 
     #[test]

@@ -32,7 +32,8 @@ pub fn is_command(word: &str) -> bool {
     Verb::parse(word).is_some()
 }
 
-/// Does what the command line says, until it is done or `stop` is. `token` is what `MOTE_TOKEN` has.
+/// Does what the command line says, until it is done or `stop` is. `token` is what `MOTE_TOKEN` has. `stop` is waited for once
+/// more where there is something to do after it, and may then be done a second time or never.
 pub async fn run(words: &[String], token: Option<&str>, stop: impl Future<Output = ()>) -> ExitCode {
     let order = match Order::parse(words, token) {
         Ok(Asked::Do(order)) => order,
@@ -44,15 +45,21 @@ pub async fn run(words: &[String], token: Option<&str>, stop: impl Future<Output
     };
     let task = RefCell::new(None);
     let work = Box::pin(obey(&order, &task));
-    let stop = Box::pin(stop);
-    match select(work, stop).await {
+    let mut stop = Box::pin(stop);
+    match select(work, &mut stop).await {
         Either::Left((Ok(end), _)) => ExitCode::from(end.code()),
-        Either::Left((Err(trouble), _)) => fail(&trouble),
+        Either::Left((Err(trouble), _)) => {
+            let code = fail(&trouble);
+            if let Some(task) = task.take().filter(|_| trouble.is_loss()) {
+                leave("the task may go on", &order, &task);
+            }
+            code
+        }
         Either::Right(((), work)) => {
             // The connection is closed before anything else is done.
             drop(work);
             let task = task.borrow().clone();
-            interrupted(&order, task).await
+            interrupted(&order, task, stop).await
         }
     }
 }
@@ -69,21 +76,30 @@ async fn obey(order: &Order, task: &RefCell<Option<String>>) -> Result<End, Trou
 }
 
 /// Somebody wants us to end: the task goes on without us, unless it was said that it shall not.
-async fn interrupted(order: &Order, task: Option<String>) -> ExitCode {
+async fn interrupted(order: &Order, task: Option<String>, stop: impl Future<Output = ()> + Unpin) -> ExitCode {
     const INTERRUPTED: u8 = 130;
     if let Some(task) = task {
         if order.cancels {
-            return match tasks::cancel(order, &task).await {
-                Ok(_) => ExitCode::from(INTERRUPTED),
-                Err(trouble) => fail(&trouble),
+            return match select(Box::pin(tasks::cancel(order, &task)), stop).await {
+                Either::Left((Ok(_), _)) => ExitCode::from(INTERRUPTED),
+                Either::Left((Err(trouble), _)) => fail(&trouble),
+                Either::Right(_) => {
+                    leave("the agent has not said that the task has ended", order, &task);
+                    ExitCode::from(INTERRUPTED)
+                }
             };
         }
-        let (url, task) = (clean::line(&order.url), clean::line(&task));
-        note(format_args!(
-            "the task goes on. To follow it: host-sim watch {url} --task {task}, to end it: host-sim cancel {url} {task}"
-        ));
+        leave("the task goes on", order, &task);
     }
     ExitCode::from(INTERRUPTED)
+}
+
+/// Says how to come back to a task.
+fn leave(how: &str, order: &Order, task: &str) {
+    let (url, task) = (clean::word(&order.url), clean::word(task));
+    note(format_args!(
+        "{how}. To follow it: host-sim watch {url} --task {task}, to end it: host-sim cancel {url} {task}"
+    ));
 }
 
 fn fail(trouble: &Trouble) -> ExitCode {

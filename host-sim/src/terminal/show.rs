@@ -225,17 +225,18 @@ impl Shown {
 
 /// A task that has ended or asks for something, or is not waited for: how, which one, and what to do now.
 pub(super) fn outcome(url: &str, task: &str, status: &Status<'_>) {
-    let (url, task, state) = (clean::line(url), clean::line(task), state(status));
+    let state = state(status);
     let said = status.message.as_ref().map_or(String::new(), message);
     let why = if said.is_empty() { String::new() } else { format!(": {said}") };
     match status.state {
         Some(TaskState::InputRequired | TaskState::AuthRequired) => {
+            let (url, task) = (clean::word(url), clean::word(task));
             note(format_args!("{state}{why}\nto answer: host-sim ask {url} --task {task} WORDS..."));
         }
         Some(TaskState::Failed | TaskState::Rejected | TaskState::Canceled) => {
-            note(format_args!("{state}{why} (task {task})"));
+            note(format_args!("{state}{why} (task {})", clean::line(task)));
         }
-        _ => note(format_args!("{state} (task {task})")),
+        _ => note(format_args!("{state} (task {})", clean::line(task))),
     }
 }
 

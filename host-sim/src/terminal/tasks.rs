@@ -43,7 +43,7 @@ pub(super) async fn cancel(order: &Order, task: &str) -> Result<End, Trouble> {
 pub(super) async fn list(order: &Order) -> Result<End, Trouble> {
     let agent = Agent::find(order).await?;
     let mut page: Option<String> = None;
-    let mut is_empty = true;
+    let (mut is_empty, mut has_more) = (true, false);
     for _ in 0..PAGES_MOST {
         let request = Request::List { context: order.context.as_deref(), page: page.as_deref() };
         if !agent.version().has(&request) {
@@ -69,10 +69,16 @@ pub(super) async fn list(order: &Order) -> Result<End, Trouble> {
             }
         }
         let next = tasks.next.map(|next| next.to_string());
-        if next.is_none() || next == page {
+        has_more = next.is_some() && next != page;
+        if !has_more {
             break;
         }
         page = next;
+    }
+    if has_more {
+        super::note(format_args!(
+            "there are more than {PAGES_MOST} pages of tasks: --context ID shows those of one conversation"
+        ));
     }
     if is_empty && !order.is_json {
         super::note(format_args!("no tasks"));

@@ -15,6 +15,8 @@ pub(super) enum End {
     Undone,
     /// The agent waits for the next word, or for a credential.
     Asked,
+    /// The agent has a word for it that is in no version.
+    Unclear,
 }
 
 impl End {
@@ -23,6 +25,7 @@ impl End {
             Self::Done => 0,
             Self::Undone => 1,
             Self::Asked => 6,
+            Self::Unclear => 7,
         }
     }
 
@@ -31,7 +34,8 @@ impl End {
         match state {
             Some(TaskState::Canceled | TaskState::Failed | TaskState::Rejected) => Self::Undone,
             Some(TaskState::InputRequired | TaskState::AuthRequired) => Self::Asked,
-            _ => Self::Done,
+            Some(TaskState::Submitted | TaskState::Working | TaskState::Completed) => Self::Done,
+            None => Self::Unclear,
         }
     }
 }
@@ -64,6 +68,16 @@ impl Trouble {
             Self::Shut(..) => 5,
             Self::NoAgent(_) => 7,
         }
+    }
+
+    /// What may be over by the next time.
+    pub(super) const fn is_loss(&self) -> bool {
+        matches!(self, Self::Unreachable(..) | Self::Silent(_) | Self::Lost(_))
+    }
+
+    /// An answer by which a server says that it cannot just now.
+    pub(super) fn busy(status: u16) -> Self {
+        Self::Refused(status.into(), "something is wrong with it, or it has no time".to_owned())
     }
 
     pub(super) fn unreadable(why: Unreadable) -> Self {

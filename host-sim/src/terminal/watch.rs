@@ -2,7 +2,10 @@
 
 use core::{cell::RefCell, time::Duration};
 
-use protocol_core::client::{Answer, Events, Request, Status};
+use protocol_core::{
+    client::{Answer, Events, Request, Status},
+    time::Millis,
+};
 
 use super::{
     agent::{Agent, DOCUMENT_MOST},
@@ -20,6 +23,14 @@ const TRIES: u32 = 5;
 /// Unless the agent says how long to wait.
 const PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// Even if it says not to wait: a stream that ends as soon as it has begun would be asked for hundreds of times a second.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long to wait before a stream is asked for again, for so many times in a row.
+fn pause(tries: u32, retry: Option<Millis>) -> Duration {
+    let pause = retry.map_or(PAUSE * 2_u32.pow(tries - 1), |retry| Duration::from_millis(retry.0));
+    pause.clamp(SHORTEST_PAUSE, LONGEST_PAUSE)
+}
 
 /// How a stream ended.
 enum Ended {
@@ -40,14 +51,13 @@ struct Watcher<'a> {
     is_settled: bool,
     /// The stream is the answer to what was said to a task.
     is_answer: bool,
+    /// The stream shows a task that was there before.
+    is_taken_up: bool,
 }
 
 /// What may be over by the next time is no reason to end.
 fn lost(trouble: Trouble) -> Result<Ended, Trouble> {
-    match trouble {
-        Trouble::Unreachable(..) | Trouble::Silent(_) | Trouble::Lost(_) => Ok(Ended::Badly(trouble)),
-        trouble => Err(trouble),
-    }
+    if trouble.is_loss() { Ok(Ended::Badly(trouble)) } else { Err(trouble) }
 }
 
 pub(super) async fn watch(order: &Order, current: &RefCell<Option<String>>) -> Result<End, Trouble> {
@@ -65,8 +75,16 @@ pub(super) async fn watch(order: &Order, current: &RefCell<Option<String>>) -> R
         return settle(order, &agent, reply, current, &mut Shown::live()).await;
     }
     let is_answer = says_something && order.task.is_some();
-    let mut watcher =
-        Watcher { order, agent, current, shown: Shown::live(), has_moved: false, is_settled: false, is_answer };
+    let mut watcher = Watcher {
+        order,
+        agent,
+        current,
+        shown: Shown::live(),
+        has_moved: false,
+        is_settled: false,
+        is_answer,
+        is_taken_up: false,
+    };
     let mut buffer = vec![0; DOCUMENT_MOST];
     let mut events = Events::new(&mut buffer);
     let mut ended = match (&order.task, says_something) {
@@ -89,8 +107,7 @@ pub(super) async fn watch(order: &Order, current: &RefCell<Option<String>>) -> R
             return Err(trouble);
         }
         note(format_args!("{trouble}; the task is taken up again"));
-        let pause = events.retry().map_or(PAUSE * 2_u32.pow(tries - 1), |retry| Duration::from_millis(retry.0));
-        tokio::time::sleep(pause.min(LONGEST_PAUSE)).await;
+        tokio::time::sleep(pause(tries, events.retry())).await;
         ended = watcher.take_up(&task, &mut events).await?;
     }
 }
@@ -107,7 +124,7 @@ impl Watcher<'_> {
     async fn take_up(&mut self, task: &str, events: &mut Events<'_>) -> Result<Ended, Trouble> {
         let last_id = events.last_id().map(str::to_owned);
         events.restart();
-        self.is_answer = false;
+        (self.is_answer, self.is_taken_up) = (false, true);
         let followed = self.agent.follow(&Request::Subscribe { task }, last_id.as_deref()).await;
         match followed {
             Ok(Ok((id, body))) => match self.follow(id, body, events).await {
@@ -125,10 +142,7 @@ impl Watcher<'_> {
     async fn look(&mut self, task: &str) -> Result<Ended, Trouble> {
         match self.agent.call(&Request::Get { task }).await {
             Ok(reply) => self.settle(reply).await,
-            Err(trouble @ (Trouble::Unreachable(..) | Trouble::Silent(_) | Trouble::Lost(_))) => {
-                Ok(Ended::Badly(trouble))
-            }
-            Err(trouble) => Err(trouble),
+            Err(trouble) => lost(trouble),
         }
     }
 
@@ -176,6 +190,10 @@ impl Watcher<'_> {
         };
         if let Answer::Error(failure) = answer {
             self.shown.close();
+            // Where it only says that there is nothing live to show, the task says the rest.
+            if self.order.is_json && (self.has_moved || !self.is_taken_up) {
+                show::json(data);
+            }
             return Err(refused(&failure));
         }
         self.has_moved = true;
@@ -237,5 +255,24 @@ impl Watcher<'_> {
             outcome(&self.order.url, &task, status);
         }
         end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_agent_says_how_long_to_wait_within_reason() {
+        for (tries, retry, millis) in [
+            (1, None, 500),
+            (2, None, 1000),
+            (TRIES, None, 8000),
+            (TRIES, Some(2000), 2000),
+            (1, Some(0), 100),
+            (1, Some(999_999_999), 30_000),
+        ] {
+            assert_eq!(pause(tries, retry.map(Millis)), Duration::from_millis(millis), "{tries} {retry:?}");
+        }
     }
 }

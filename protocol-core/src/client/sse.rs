@@ -186,8 +186,11 @@ impl<'b> Events<'b> {
             b"id" if !value.contains(&0) => {
                 self.next_id.clear();
                 let text = core::str::from_utf8(value).unwrap_or_default();
-                // One that is too long is none: the stream cannot be gone on with behind it.
-                _ = self.next_id.push_str(text);
+                // One that is too long is none, nor one that no header can carry: the stream cannot be gone on with behind
+                // it.
+                if !text.contains(char::is_control) {
+                    _ = self.next_id.push_str(text);
+                }
             }
             b"retry" => {
                 let is_number = !value.is_empty() && value.len() <= 9 && value.iter().all(u8::is_ascii_digit);

@@ -367,4 +367,9 @@ fn a_new_connection_begins_behind_the_last_whole_event() {
     let mut late = &b"id: 9999999999999999999999999999999999999999999999999999999999999999999\ndata: c\n\n"[..];
     assert!(events.push(&mut late).unwrap().is_some());
     assert_eq!(events.last_id(), None, "one that is too long cannot be asked for");
+    for (id, kept) in [("7 \u{e9}", Some("7 \u{e9}")), ("7\u{1b}", None), ("7\u{7f}", None), ("7\u{85}", None)] {
+        let event = std::format!("id: {id}\ndata: d\n\n");
+        assert!(events.push(&mut event.as_bytes()).unwrap().is_some());
+        assert_eq!(events.last_id(), kept, "no header can have {id:?}");
+    }
 }
