@@ -19,7 +19,7 @@ const moves = async page => {
 };
 
 export const cases = [];
-const add = (name, run, { flags = [], board = false, picture = false } = {}) => cases.push({ name, run, flags, board, picture });
+const add = (name, run, { flags = [], board = false, own = false, picture = false } = {}) => cases.push({ name, run, flags, board, own, picture });
 
 add('readings move, and there is a sensor to choose', async ({ browser, device, shot }) => {
   const page = await browser.open(device.url);
@@ -463,6 +463,33 @@ add('the page is small, and comes in one piece', async ({ device }) => {
   assert.match(head, /Content-Encoding: gzip/);
   assert.equal(bytes.length, head.length + 4 + Number(/Content-Length: (\d+)/.exec(head)[1]));
 }, { board: true });
+
+add('a skill of one\'s own is asked, counts down, is cancelled and asked again', async ({ browser, device, shot }) => {
+  const page = await browser.open(device.url);
+  if (device.token) await comeIn(page, device.token);
+  const example = page.locator('#chips button').first();
+  const words = await example.textContent();
+  const verb = words.split(' ')[0];
+  assert.match(words, /^\w+ for 5 seconds$/);
+  await example.click();
+  const article = answer(page, words);
+  await until('work', async () => (await state(article)) === 'working' && /On, for [54] s more\./.test(await article.textContent()));
+  await until('a countdown', async () => /On, for 3 s more\./.test(await article.textContent()));
+  await article.getByRole('button', { name: 'Cancel' }).click();
+  await until('the end', async () => (await state(article)) === 'canceled');
+  // It is off: otherwise it would be on already.
+  const again = await ask(page, `${verb} for 1 second`);
+  await until('an answer', async () => (await state(again)) === 'completed');
+  assert.match(await again.locator('.says').textContent(), /was on for 1 s\.$/);
+  const help = await ask(page, 'hello');
+  await until('help', async () => (await help.textContent()).includes(`${verb}: ${words}`));
+  const refused = await ask(page, `${verb} for 600 seconds`);
+  await until('a no', async () => /must be a whole number from 1 to 60/.test(await refused.textContent()));
+  // There is nothing to measure, and no chart that waits for it.
+  assert.equal(await page.locator('#live').isVisible(), false);
+  await shot(page, 'own');
+  await blameless(page);
+}, { own: true });
 
 add('there is nothing that an accessibility checker objects to', async ({ browser, device }) => {
   for (const colorScheme of ['light', 'dark']) {
