@@ -327,6 +327,34 @@ add('hostile text goes through the device itself, too', async ({ browser, device
   await blameless(page);
 }, { board: true });
 
+add('a task that tells of each second for hours does not fill the browser', async ({ browser, device }) => {
+  const page = await browser.open(device.url);
+  await enter(page, device);
+  const status = text => ({ state: 'TASK_STATE_WORKING', message: { role: 'ROLE_AGENT', messageId: text, parts: [{ text }] } });
+  const told = parts => ({ artifactUpdate: { taskId: 't', contextId: 'c', append: true, artifact: { artifactId: 'a', parts } } });
+  const events = [{ task: { id: 't', contextId: 'c', status: status('the first second') } }];
+  for (let n = 0; n < 3000; n++) {
+    events.push({ statusUpdate: { taskId: 't', contextId: 'c', status: status(`second ${n}`) } });
+    if (n % 1000 < 2 || n % 1000 > 997) events.push(told([{ text: `chunk ${n}` }]));
+  }
+  events.push({ statusUpdate: { taskId: 't', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' } } });
+  await page.route('**/*', async route => {
+    const asked = route.request().method() === 'POST' && route.request().postDataJSON();
+    if (!asked || !JSON.stringify(asked).includes('a long story')) return route.continue();
+    const body = events.map((result, n) => `id: ${n}\ndata: ${JSON.stringify({ jsonrpc: '2.0', id: asked.id, result })}\n\n`).join('');
+    return route.fulfill({ headers: { 'Content-Type': 'text/event-stream' }, body });
+  });
+  const article = await ask(page, 'a long story');
+  await until('the end', async () => (await state(article)) === 'completed');
+  const lines = await article.locator('.says p').allTextContents();
+  assert.ok(lines.includes('second 2999') && !lines.includes('second 2000'), String(lines));
+  assert.ok(lines.length <= 210, `${lines.length} lines`);
+  // What has gone from sight begins anew, and a chunk still goes to the one before it.
+  const begun = await page.evaluate(() => [...document.querySelectorAll('#answers .says > div > div')].map(node => node.textContent));
+  assert.deepEqual(begun, ['chunk 2998chunk 2999']);
+  await blameless(page);
+});
+
 add('a narrow screen has no sideways scroll', async ({ browser, device, shot }) => {
   const page = await browser.open(device.url, { viewport: { width: 320, height: 568 }, hasTouch: true, isMobile: true });
   if (device.token) await page.waitForSelector('#door:not([hidden])');
