@@ -2,7 +2,7 @@
 // there is.
 
 import assert from 'node:assert/strict';
-import { AXE, TOKEN, ask, answer, blameless, cable, comeIn, until, value, wire } from './world.mjs';
+import { AXE, Device, TOKEN, ask, answer, blameless, cable, comeIn, until, value, wire } from './world.mjs';
 
 const state = article => article.locator('.state').textContent();
 const isWide = page => page.evaluate(() => document.scrollingElement.scrollWidth > innerWidth);
@@ -483,6 +483,28 @@ add('the log comes in, the newest line last', async ({ browser, device }) => {
   assert.match(await page.locator('#log li').last().textContent(), /^\d+\.\d s(trace|debug|info|warn|error)/);
   await blameless(page);
 }, { board: true });
+
+add('lines that are about others are not said to be lost', async ({ browser, device }) => {
+  const page = await browser.open(device.url);
+  await enter(page, device);
+  const gap = page.locator('#log li', { hasText: 'lines are lost, or about others' });
+  await until('the line of the chart', async () => /submitted/.test(await page.textContent('#log')));
+  assert.equal(await gap.count(), 0);
+  // The page looks again when all of it has happened.
+  let look;
+  const held = new Promise(done => look = done);
+  await page.route('**/log?*', async route => {
+    await held;
+    await route.continue();
+  });
+  const other = new Device(device.url, `${TOKEN}-of-another`);
+  for (let n = 0; n < 2; n++) await other.ask('read temperature');
+  const read = await ask(page, 'read humidity');
+  await until('an answer', async () => (await state(read)) === 'completed');
+  look();
+  await until('how many are not there', async () => /^\d+ lines/.test(await gap.first().textContent()));
+  await blameless(page);
+}, { flags: ['--token', `me:read:${TOKEN}`, '--token', `other:read:${TOKEN}-of-another`] });
 
 add('the page is small, and comes in one piece', async ({ device }) => {
   const bytes = await wire(device.url);

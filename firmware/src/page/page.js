@@ -659,7 +659,7 @@ async function showLog() {
   const list = $('log');
   const low = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
   const lost = newest !== undefined && log.lines.length && log.lines[0].n - newest;
-  if (lost > 0) list.append(el('li', { className: 'faint' }, `${lost} lines were lost`));
+  if (lost > 0) list.append(el('li', { className: 'faint' }, `${lost} lines are lost, or about others`));
   for (const { atMs, level, task, text } of log.lines) {
     const time = el('time', {}, `${(atMs / 1000).toFixed(1)} s`);
     const about = task ? ` · ${rows.get(task)?.title() || task}` : '';
