@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the programs of docs/clients.md as they stand there, against a server with the sensor agent that is there already:
+# Runs the programs of docs/clients.md, and the README's, as they stand there, against a server with the sensor agent that is
+# there already:
 #
 #     tests/clients.sh BASE_URL
 #
@@ -18,8 +19,12 @@ export NO_PROXY="127.0.0.1,localhost,::1${NO_PROXY:+,$NO_PROXY}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# block NAME: the program of that name
+# block NAME: the program of that name, or the README's
 block() {
+    if [ "$1" = readme ]; then
+        awk '/^```/ && inside { exit } inside; /^```python/ { inside = 1 }' README.md | sed "s#http://127.0.0.1:8080#$base#g"
+        return
+    fi
     awk -v name="$1" '
         /^```/ && inside { exit }
         inside
@@ -31,6 +36,7 @@ block() {
 run() {
     case $1 in
         terminal | curl*) bash "$work/$1" ;;
+        readme) "$cache/python-1.3.0/bin/python" "$work/$1" ;;
         python-*) "$cache/$1/bin/python" "$work/$1" ;;
         js-*) cp "$work/$1" "$cache/$1/client.mjs" && node "$cache/$1/client.mjs" ;;
         rust) rust ;;
@@ -49,7 +55,10 @@ rust() {
 
 count=0
 failed=0
-for name in $(sed -n 's/^<!-- run: \(.*\) -->$/\1/p' docs/clients.md); do
+names=$(sed -n 's/^<!-- run: \(.*\) -->$/\1/p' docs/clients.md)
+# The README's has no token to send.
+[ -n "${MOTE_TOKEN:-}" ] || names="readme $names"
+for name in $names; do
     count=$((count + 1))
     block "$name" >"$work/$name"
     status=0

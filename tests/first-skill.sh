@@ -5,7 +5,9 @@
 #     tests/first-skill.sh arm        and on an emulated board: riscv and rp2040 are others
 #
 # `git clone` gives the tracked files as they are here. `cargo run` is started on a port that is free, and ended by the next
-# one; a line with `#=>` asks it. The blocks behind `<!-- board -->` are for the board.
+# one; a line with `#=>` asks it, and a real browser opens its page. The blocks behind `<!-- board -->` are for the board.
+#
+# Exit: 0 all passed, 77 a tool is missing, if only the browser's after everything else, 1 failure.
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit 1
@@ -61,6 +63,15 @@ serve() {
     return 1
 }
 
+# look COMMAND...: opens the page in a browser
+blind=
+look() {
+    local status=0
+    "$@" || status=$?
+    [ "$status" -eq 77 ] || return "$status"
+    blind=1
+}
+
 failed=0
 count=0
 while IFS= read -r line <&3; do
@@ -71,7 +82,7 @@ while IFS= read -r line <&3; do
             (cd "$root" && git ls-files -z --cached --others --exclude-standard | tar -c --null -T - 2>/dev/null) | tar -x -C mote
             ;;
         "cd "*) cd "${line#cd }" || exit 1 ;;
-        "cargo run "*) echo "== $line" && serve "$line -- --port 0" ;;
+        "cargo run "*) echo "== $line" && serve "$line -- --port 0" && look "$root/tests/page/run.sh" --own "$base" ;;
         *"#=>"*) try_line "$line" "$base" ;;
         *) echo "== $line" && bash -c "$line" ;;
     esac || { echo "FAIL $line"; failed=$((failed + 1)); }
@@ -85,7 +96,8 @@ if [ -n "${1:-}" ]; then
         case $line in
             "tests/emulate.sh "*)
                 file firmware/src/device/agent.rs >firmware/src/device/agent.rs
-                tests/with-board.sh "$1" tests/readme.sh docs/your-first-skill.md
+                tests/with-board.sh "$1" tests/readme.sh docs/your-first-skill.md &&
+                    look tests/with-board.sh "$1" tests/page/run.sh --own
                 ;;
             *) bash -c "$line" ;;
         esac || { echo "FAIL $line"; failed=$((failed + 1)); }
@@ -93,4 +105,5 @@ if [ -n "${1:-}" ]; then
 fi
 
 echo "$((count - failed)) passed, $failed failed"
-[ "$count" -gt 0 ] && [ "$failed" -eq 0 ]
+[ "$count" -gt 0 ] && [ "$failed" -eq 0 ] || exit 1
+[ -z "$blind" ] || exit 77

@@ -54,6 +54,11 @@ tools() {
 
 real_clients() { tests/with-sim.sh sensor tests/interop/run.sh; }
 readme() { tests/with-sim.sh sensor tests/readme.sh; }
+# Somebody's own skill, from the clone to the browser.
+first_skill() {
+    want chromium chromium
+    tests/first-skill.sh "$@"
+}
 # The programs of docs/clients.md, at an open door and at a shut one.
 clients() {
     tests/with-sim.sh sensor tests/clients.sh || return
@@ -192,7 +197,7 @@ step fuzz tests/fuzz.sh 20
 step release cargo build --release -p host-sim
 step size tests/size/host.sh
 step readme readme
-step first-skill tests/first-skill.sh
+step first-skill first_skill
 step clients clients
 step receiver tests/push/receiver_test.sh
 # Shut, as a board is.
@@ -213,7 +218,7 @@ step panics tests/size/panics.py
 step arm-board tests/with-board.sh arm tests/board.sh
 step riscv-board tests/with-board.sh riscv tests/board.sh
 step rp2040-board tests/with-board.sh rp2040 tests/board.sh
-step first-skill-board tests/first-skill.sh arm
+step first-skill-board first_skill arm
 step arm-board-client tests/with-board.sh arm tests/interop/board.sh python-1.3.0
 for board in arm riscv rp2040; do step "$board-life" tests/emulated/life.py "$board"; done
 step hostile-arm hostile_arm

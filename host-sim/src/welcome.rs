@@ -23,14 +23,18 @@ pub fn greet(args: &Args, own: Option<&Profile<'_>>, listening: SocketAddr) {
         Preset::Pico => ", with no more room than on a Pico",
     };
     let url = base_url(listening);
+    let is_spoken =
+        |wording: &&Wording| args.dialects.0.split(',').any(|version| wording.versions.contains(&version.trim()));
+    let wording = WORDINGS.iter().find(is_spoken);
     say(format_args!("Mote {agent} {}{room}", env!("CARGO_PKG_VERSION")));
     say(format_args!("listening on http://{listening}/"));
+    if wording.is_some_and(|wording| wording.page) {
+        say(format_args!("page         open {url} in a browser"));
+    }
     say(format_args!("card         {url}.well-known/agent-card.json"));
     say(format_args!("door         {}", door(args)));
     say(format_args!("webhooks     {}", args.calls.words(args.bind)));
-    let is_spoken =
-        |wording: &&Wording| args.dialects.0.split(',').any(|version| wording.versions.contains(&version.trim()));
-    let Some(wording) = WORDINGS.iter().find(is_spoken) else { return };
+    let Some(wording) = wording else { return };
     let is_shut = !args.keys.is_open(args.bind);
     let (hint, header) =
         if is_shut { (", with your token in TOKEN", format!(" {AUTHORIZATION}")) } else { ("", String::new()) };
@@ -39,17 +43,9 @@ pub fn greet(args: &Args, own: Option<&Profile<'_>>, listening: SocketAddr) {
     for (command, text) in [("ask", one), ("watch", other)] {
         say(format_args!("\n{token}cargo run -q -p host-sim -- {command} {url} {text}"));
     }
-    for (curl, method, text) in [("curl -s", wording.send, one), ("curl -sN", wording.stream, other)] {
-        let body = wording.body.replace("METHOD", method).replace("TEXT", text);
-        say(format_args!("\n{curl} {url}{header} -H 'Content-Type: application/json' -d '{body}'"));
-    }
-    if wording.sdk {
-        let program = if is_shut { PYTHON_WITH_TOKEN } else { PYTHON };
-        say(format_args!(
-            "\npip install a2a-sdk && python3 -c '{}'",
-            program.replace("URL", &url).replace("TEXT", one).trim()
-        ));
-    }
+    let body = wording.body.replace("TEXT", one);
+    say(format_args!("\ncurl -s {url}{header} -H 'Content-Type: application/json' -d '{body}'"));
+    say(format_args!("\nand from your own program: docs/clients.md"));
     say(format_args!(""));
 }
 
@@ -103,35 +99,27 @@ const AUTHORIZATION: &str = r#"-H "Authorization: Bearer $TOKEN""#;
 /// How to ask in a dialect.
 struct Wording {
     versions: &'static [&'static str],
-    send: &'static str,
-    stream: &'static str,
     body: &'static str,
-    /// Whether the SDK that one gets today speaks it.
-    sdk: bool,
+    /// Whether the page at `/` speaks it.
+    page: bool,
 }
 
 /// The newest first: that is the one to show.
 const WORDINGS: &[Wording] = &[
     Wording {
         versions: &["1.0"],
-        send: "SendMessage",
-        stream: "SendStreamingMessage",
-        body: r#"{"jsonrpc":"2.0","id":1,"method":"METHOD","params":{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"TEXT"}]}}}"#,
-        sdk: true,
+        body: r#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"TEXT"}]}}}"#,
+        page: true,
     },
     Wording {
         versions: &["0.3", "0.2"],
-        send: "message/send",
-        stream: "message/stream",
-        body: r#"{"jsonrpc":"2.0","id":1,"method":"METHOD","params":{"message":{"kind":"message","messageId":"1","role":"user","parts":[{"kind":"text","text":"TEXT"}]}}}"#,
-        sdk: false,
+        body: r#"{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"kind":"message","messageId":"1","role":"user","parts":[{"kind":"text","text":"TEXT"}]}}}"#,
+        page: false,
     },
     Wording {
         versions: &["0.1"],
-        send: "tasks/send",
-        stream: "tasks/sendSubscribe",
-        body: r#"{"jsonrpc":"2.0","id":1,"method":"METHOD","params":{"id":"1","message":{"role":"user","parts":[{"type":"text","text":"TEXT"}]}}}"#,
-        sdk: false,
+        body: r#"{"jsonrpc":"2.0","id":1,"method":"tasks/send","params":{"id":"1","message":{"role":"user","parts":[{"type":"text","text":"TEXT"}]}}}"#,
+        page: false,
     },
 ];
 
@@ -145,38 +133,6 @@ fn base_url(mut listening: SocketAddr) -> String {
     }
     format!("http://{listening}/")
 }
-
-const PYTHON: &str = r#"
-import asyncio
-from a2a.client import create_client
-from a2a.helpers import new_text_message
-from a2a.types import Role, SendMessageRequest
-
-async def main():
-    client = await create_client("URL")
-    message = new_text_message("TEXT", role=Role.ROLE_USER)
-    async for event in client.send_message(SendMessageRequest(message=message)):
-        print(event)
-
-asyncio.run(main())
-"#;
-
-const PYTHON_WITH_TOKEN: &str = r#"
-import asyncio, os, httpx
-from a2a.client import ClientConfig, create_client
-from a2a.helpers import new_text_message
-from a2a.types import Role, SendMessageRequest
-
-async def main():
-    headers = {"Authorization": "Bearer " + os.environ["TOKEN"]}
-    config = ClientConfig(httpx_client=httpx.AsyncClient(headers=headers))
-    client = await create_client("URL", config)
-    message = new_text_message("TEXT", role=Role.ROLE_USER)
-    async for event in client.send_message(SendMessageRequest(message=message)):
-        print(event)
-
-asyncio.run(main())
-"#;
 
 #[cfg(test)]
 mod tests {
@@ -221,7 +177,7 @@ mod tests {
             assert!(!told(line, variable).contains("MOTE_TOKEN"), "{line}");
         }
         // What the client's token is in is another one.
-        assert!(!PYTHON_WITH_TOKEN.contains("MOTE_TOKEN") && !AUTHORIZATION.contains("MOTE_TOKEN"));
+        assert!(!AUTHORIZATION.contains("MOTE_TOKEN"));
     }
 
     #[test]
@@ -248,6 +204,6 @@ mod tests {
             assert!(Json::parse(wording.body.as_bytes()).is_ok(), "{}", wording.body);
             assert!(!wording.body.contains('\''));
         }
-        assert!(!PYTHON.contains('\'') && !PYTHON_WITH_TOKEN.contains('\'') && !AUTHORIZATION.contains('\''));
+        assert!(!AUTHORIZATION.contains('\''));
     }
 }

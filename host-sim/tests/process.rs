@@ -247,11 +247,13 @@ fn it_says_who_gets_in_and_how_and_never_a_token() {
         (&["--open"][..], "open: whoever reaches it", "curl -s http://"),
     ] {
         let sim = Sim::start(flags);
-        let mut said = sim.wait_for("door ");
+        let mut said = sim.wait_for("page ");
+        assert!(said.contains("open http://127.0.0.1:"), "{flags:?}: {said}");
+        said += &sim.wait_for("door ");
         assert!(said.contains(door), "{flags:?}: {said}");
         said += &sim.wait_for("curl ");
         assert!(said.contains(curl), "{flags:?}: {said}");
-        said += &sim.wait_for("asyncio.run");
+        said += &sim.wait_for("docs/clients.md");
         assert!(!said.contains("secret"), "{said}");
     }
 }

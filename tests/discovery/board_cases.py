@@ -4,16 +4,14 @@ import os
 import socket
 import struct
 import subprocess
-import sys
 import time
 
 from house import ask_plainly, assert_card, question, wait_until
+from wire import checksum
 from wires import BOARD
 
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 TYPE = os.path.join(TESTS, "emulated", "type.py")
-sys.path.append(os.path.join(TESTS, "hostile"))
-from wire import checksum  # noqa: E402
 
 
 def type_line(line):

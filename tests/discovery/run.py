@@ -3,21 +3,25 @@
     run.py sim | BASE_URL [CASE...]
 """
 
+import os
 import sys
 import time
 import traceback
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hostile"))
 
 import avahi_cases
 import board_cases
 import sim_cases
 import wires
 from house import Skip
+from namespace import enter
 
 
 def main():
     where, *names = sys.argv[1:]
     if where == "sim":
-        wires.enter()
+        enter("MOTE_DISCOVERY_INSIDE", "nsenter")
         house = wires.lay()
         cases = [*sim_cases.CASES, *avahi_cases.CASES]
     else:

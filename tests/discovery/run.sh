@@ -11,19 +11,9 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 folder="${MOTE_CACHE:-$HOME/.cache/mote}/discovery"
 
-python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "python3.10 is missing" >&2; exit 77; }
-python3 -c 'import venv, ensurepip' || { echo "python3 has no venv (Debian: python3-venv)" >&2; exit 77; }
-
-stamp() {
-    cksum <"$here/requirements.txt"
-    python3 --version
-}
-if ! [ -f "$folder/.stamp" ] || [ "$(stamp)" != "$(cat "$folder/.stamp")" ]; then
-    rm -rf "$folder"
-    python3 -m venv "$folder"
-    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check -r "$here/requirements.txt"
-    stamp >"$folder/.stamp"
-fi
+. "$here/../tools/sdks.sh"
+sdks_python_tools
+sdks_python "$folder" "$here/requirements.txt"
 
 cd "$here/../.."
 if [ "${1:-}" = sim ]; then

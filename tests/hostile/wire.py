@@ -22,7 +22,6 @@ import json
 import os
 import random
 import select
-import shutil
 import signal
 import socket
 import struct
@@ -30,6 +29,10 @@ import subprocess
 import sys
 import threading
 import time
+
+# Nothing is left behind in the checkout.
+sys.dont_write_bytecode = True
+from namespace import enter  # noqa: E402
 
 BOARD = "10.0.2.15"
 HERE = ["10.0.2.2", "10.0.2.3", "10.0.2.4", "10.0.2.5"]
@@ -179,19 +182,6 @@ def dhcp(frame):
     return frame[6:12] + b"\x02mote1" + b"\x08\x00" + head + udp
 
 
-def enter():
-    """Runs this program again, in a namespace."""
-    if not shutil.which("unshare") or not shutil.which("ip") or not os.path.exists("/dev/net/tun"):
-        print("missing: unshare, ip or /dev/net/tun (as root on Debian: apt-get install util-linux iproute2)")
-        sys.exit(77)
-    way = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--net"]
-    if subprocess.run([*way, "true"], check=False).returncode != 0:
-        print("there may be no network namespace here: be root")
-        sys.exit(77)
-    os.execvpe(way[0], [*way, sys.executable, os.path.abspath(__file__), *sys.argv[1:]],
-               dict(os.environ, **{INSIDE: "1"}))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ["loss", "reorder", "twice", "delay", "jitter"]:
@@ -202,8 +192,7 @@ def main():
     how = parser.parse_args()
     if not how.command:
         sys.exit(__doc__)
-    if os.environ.get(INSIDE) != "1":
-        enter()
+    enter(INSIDE, "/dev/net/tun", mounts=False)
     tap = open_tap()
     configure()
     cable = Cable(tap, how)

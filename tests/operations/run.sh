@@ -12,14 +12,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 [ $# -ge 1 ] || { sed -n '2,8p' "$0"; exit 2; }
 folder="${MOTE_CACHE:-$HOME/.cache/mote}/operations"
 
-python3 -c 'import venv, ensurepip' 2>/dev/null || { echo "skipped: no python3 with venv (Debian: python3-venv)"; exit 77; }
-stamp=$(cksum <"$here/requirements.txt")$(python3 --version)
-if [ "$(cat "$folder/.stamp" 2>/dev/null)" != "$stamp" ]; then
-    echo "installing prometheus_client into $folder"
-    rm -rf "$folder"
-    python3 -m venv "$folder"
-    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check -r "$here/requirements.txt"
-    echo "$stamp" >"$folder/.stamp"
-fi
+. "$here/../tools/sdks.sh"
+sdks_python_tools
+sdks_python "$folder" "$here/requirements.txt"
 export PYTHONDONTWRITEBYTECODE=1
 exec "$folder/bin/python" "$here/run.py" "$@"

@@ -2,7 +2,7 @@
 // there is.
 
 import assert from 'node:assert/strict';
-import { AXE, TOKEN, ask, answer, blameless, cable, comeIn, until, value, wire } from './world.mjs';
+import { AXE, Device, TOKEN, ask, answer, blameless, cable, comeIn, until, value, wire } from './world.mjs';
 
 const state = article => article.locator('.state').textContent();
 const isWide = page => page.evaluate(() => document.scrollingElement.scrollWidth > innerWidth);
@@ -19,7 +19,7 @@ const moves = async page => {
 };
 
 export const cases = [];
-const add = (name, run, { flags = [], board = false, picture = false } = {}) => cases.push({ name, run, flags, board, picture });
+const add = (name, run, { flags = [], board = false, own = false, picture = false } = {}) => cases.push({ name, run, flags, board, own, picture });
 
 add('readings move, and there is a sensor to choose', async ({ browser, device, shot }) => {
   const page = await browser.open(device.url);
@@ -327,6 +327,34 @@ add('hostile text goes through the device itself, too', async ({ browser, device
   await blameless(page);
 }, { board: true });
 
+add('a task that tells of each second for hours does not fill the browser', async ({ browser, device }) => {
+  const page = await browser.open(device.url);
+  await enter(page, device);
+  const status = text => ({ state: 'TASK_STATE_WORKING', message: { role: 'ROLE_AGENT', messageId: text, parts: [{ text }] } });
+  const told = parts => ({ artifactUpdate: { taskId: 't', contextId: 'c', append: true, artifact: { artifactId: 'a', parts } } });
+  const events = [{ task: { id: 't', contextId: 'c', status: status('the first second') } }];
+  for (let n = 0; n < 3000; n++) {
+    events.push({ statusUpdate: { taskId: 't', contextId: 'c', status: status(`second ${n}`) } });
+    if (n % 1000 < 2 || n % 1000 > 997) events.push(told([{ text: `chunk ${n}` }]));
+  }
+  events.push({ statusUpdate: { taskId: 't', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' } } });
+  await page.route('**/*', async route => {
+    const asked = route.request().method() === 'POST' && route.request().postDataJSON();
+    if (!asked || !JSON.stringify(asked).includes('a long story')) return route.continue();
+    const body = events.map((result, n) => `id: ${n}\ndata: ${JSON.stringify({ jsonrpc: '2.0', id: asked.id, result })}\n\n`).join('');
+    return route.fulfill({ headers: { 'Content-Type': 'text/event-stream' }, body });
+  });
+  const article = await ask(page, 'a long story');
+  await until('the end', async () => (await state(article)) === 'completed');
+  const lines = await article.locator('.says p').allTextContents();
+  assert.ok(lines.includes('second 2999') && !lines.includes('second 2000'), String(lines));
+  assert.ok(lines.length <= 210, `${lines.length} lines`);
+  // What has gone from sight begins anew, and a chunk still goes to the one before it.
+  const begun = await page.evaluate(() => [...document.querySelectorAll('#answers .says > div > div')].map(node => node.textContent));
+  assert.deepEqual(begun, ['chunk 2998chunk 2999']);
+  await blameless(page);
+});
+
 add('a narrow screen has no sideways scroll', async ({ browser, device, shot }) => {
   const page = await browser.open(device.url, { viewport: { width: 320, height: 568 }, hasTouch: true, isMobile: true });
   if (device.token) await page.waitForSelector('#door:not([hidden])');
@@ -456,6 +484,28 @@ add('the log comes in, the newest line last', async ({ browser, device }) => {
   await blameless(page);
 }, { board: true });
 
+add('lines that are about others are not said to be lost', async ({ browser, device }) => {
+  const page = await browser.open(device.url);
+  await enter(page, device);
+  const gap = page.locator('#log li', { hasText: 'lines are lost, or about others' });
+  await until('the line of the chart', async () => /submitted/.test(await page.textContent('#log')));
+  assert.equal(await gap.count(), 0);
+  // The page looks again when all of it has happened.
+  let look;
+  const held = new Promise(done => look = done);
+  await page.route('**/log?*', async route => {
+    await held;
+    await route.continue();
+  });
+  const other = new Device(device.url, `${TOKEN}-of-another`);
+  for (let n = 0; n < 2; n++) await other.ask('read temperature');
+  const read = await ask(page, 'read humidity');
+  await until('an answer', async () => (await state(read)) === 'completed');
+  look();
+  await until('how many are not there', async () => /^\d+ lines/.test(await gap.first().textContent()));
+  await blameless(page);
+}, { flags: ['--token', `me:read:${TOKEN}`, '--token', `other:read:${TOKEN}-of-another`] });
+
 add('the page is small, and comes in one piece', async ({ device }) => {
   const bytes = await wire(device.url);
   assert.ok(bytes.length <= 12 * 1024, `${bytes.length} bytes`);
@@ -463,6 +513,33 @@ add('the page is small, and comes in one piece', async ({ device }) => {
   assert.match(head, /Content-Encoding: gzip/);
   assert.equal(bytes.length, head.length + 4 + Number(/Content-Length: (\d+)/.exec(head)[1]));
 }, { board: true });
+
+add('a skill of one\'s own is asked, counts down, is cancelled and asked again', async ({ browser, device, shot }) => {
+  const page = await browser.open(device.url);
+  if (device.token) await comeIn(page, device.token);
+  const example = page.locator('#chips button').first();
+  const words = await example.textContent();
+  const verb = words.split(' ')[0];
+  assert.match(words, /^\w+ for 5 seconds$/);
+  await example.click();
+  const article = answer(page, words);
+  await until('work', async () => (await state(article)) === 'working' && /On, for [54] s more\./.test(await article.textContent()));
+  await until('a countdown', async () => /On, for 3 s more\./.test(await article.textContent()));
+  await article.getByRole('button', { name: 'Cancel' }).click();
+  await until('the end', async () => (await state(article)) === 'canceled');
+  // It is off: otherwise it would be on already.
+  const again = await ask(page, `${verb} for 1 second`);
+  await until('an answer', async () => (await state(again)) === 'completed');
+  assert.match(await again.locator('.says').textContent(), /was on for 1 s\.$/);
+  const help = await ask(page, 'hello');
+  await until('help', async () => (await help.textContent()).includes(`${verb}: ${words}`));
+  const refused = await ask(page, `${verb} for 600 seconds`);
+  await until('a no', async () => /must be a whole number from 1 to 60/.test(await refused.textContent()));
+  // There is nothing to measure, and no chart that waits for it.
+  assert.equal(await page.locator('#live').isVisible(), false);
+  await shot(page, 'own');
+  await blameless(page);
+}, { own: true });
 
 add('there is nothing that an accessibility checker objects to', async ({ browser, device }) => {
   for (const colorScheme of ['light', 'dark']) {

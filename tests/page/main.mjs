@@ -8,7 +8,10 @@ const words = process.argv.slice(2);
 const keeps = words[0] === '--keep';
 if (keeps) words.shift();
 const board = process.env.MOTE_BOARD_PAGE;
-const isWanted = ({ name, board: isForBoards, picture }) => (!board || isForBoards) && (!picture || keeps) && name.includes(words.join(' '));
+const ownAgent = words[0] === '--own';
+if (ownAgent) words.shift();
+const isWanted = ({ name, board: isForBoards, own, picture }) =>
+  own === ownAgent && (!board || own || isForBoards) && (!picture || keeps) && name.includes(words.join(' '));
 const chosen = cases.filter(isWanted);
 const shots = `${CACHE}/shots`;
 mkdirSync(shots, { recursive: true });

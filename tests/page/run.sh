@@ -3,6 +3,7 @@
 #
 #     tests/page/run.sh [--keep] [WORDS]         against host-sim processes of its own
 #     tests/page/run.sh URL [WORDS]              what a board can do, against the device at URL, with MOTE_TOKEN
+#     tests/page/run.sh --own URL                the agent of docs/your-first-skill.md, or a copy of it, at URL
 #
 # WORDS choose the cases whose name contains them. Screenshots are written into ${MOTE_CACHE:-~/.cache/mote}/page/shots,
 # with --keep those of the README into docs/images as well.
@@ -14,7 +15,10 @@ cd "$(dirname "$0")/../.." || exit 1
 tests/page/setup.sh || exit
 export MOTE_PAGE_CACHE="${MOTE_CACHE:-$HOME/.cache/mote}/page"
 export MOTE_SIM=${CARGO_TARGET_DIR:-target}/release/host-sim
-if [[ ${1:-} == http://* ]]; then
+if [ "${1:-}" = --own ]; then
+    export MOTE_BOARD_PAGE=$2
+    set -- --own "${@:3}"
+elif [[ ${1:-} == http://* ]]; then
     export MOTE_BOARD_PAGE=$1
     shift
 else

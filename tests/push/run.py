@@ -25,7 +25,8 @@ import certificates
 import configs
 import deliveries
 import trouble
-from world import INSIDE, Elsewhere, Skip, World, enter, furnish
+from namespace import enter
+from world import Elsewhere, Skip, World, furnish
 
 MODULES = [configs, deliveries, trouble, addresses, certificates]
 
@@ -35,8 +36,7 @@ def main():
         sys.exit(__doc__)
     where, names = sys.argv[1], sys.argv[2:]
     if where == "sim":
-        if os.environ.get(INSIDE) != "1":
-            enter()
+        enter("MOTE_PUSH_INSIDE")
         furnish()
     world = World(None if where == "sim" else where)
     passed, failed, skipped = 0, [], []

@@ -2,9 +2,7 @@
 and the time. All of it is in a network of its own."""
 
 import os
-import shutil
 import subprocess
-import sys
 import tempfile
 import time
 
@@ -18,7 +16,6 @@ PUBLIC = ["11.22.33.44", "11.22.33.45"]
 PRIVATE = "192.168.77.7"
 LINK_LOCAL = "169.254.77.7"
 METADATA = "169.254.169.254"
-INSIDE = "MOTE_PUSH_INSIDE"
 
 
 class Skip(Exception):
@@ -27,20 +24,6 @@ class Skip(Exception):
 
 class Elsewhere(Exception):
     """The case is about something that there is not here, and what."""
-
-
-def enter():
-    """Runs this program again in a namespace, where names are asked of us."""
-    if not shutil.which("unshare") or not shutil.which("ip"):
-        print("missing: unshare or ip (as root on Debian: apt-get install util-linux iproute2)")
-        sys.exit(77)
-    way = ["unshare", "--net", "--mount"]
-    if os.geteuid() != 0:
-        way.insert(1, "--map-root-user")
-    if subprocess.run([*way, "true"], check=False).returncode != 0:
-        print("there may be no network namespace here: be root")
-        sys.exit(77)
-    os.execvpe(way[0], [*way, sys.executable, *sys.argv], dict(os.environ, **{INSIDE: "1"}))
 
 
 def furnish():

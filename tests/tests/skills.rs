@@ -59,6 +59,7 @@ fn words_and_data_are_understood() {
             ("shine for 7 s, 3 times, level 0", "shine 0 7 green 3"),
             ("shine 1 second 40 level", "shine 40 1 green -1"),
             ("shine level 40 level 40.0", "shine 40 5 green -1"),
+            ("shine level 40 for 7 seconds, a few seconds", "shine 40 7 green -1"),
             ("could you shine with the level 40 and the colour green, green is nice", "shine 40 5 green -1"),
         ] {
             let answer = bench.say(said, "");
@@ -113,10 +114,18 @@ fn what_is_out_of_range_is_refused_and_the_range_is_named() {
 #[test]
 fn a_number_that_belongs_to_nothing_is_not_passed_over() {
     with_parrot(|bench| {
-        // Five minutes must not be five seconds, nor the usual ones.
-        for said in ["blow up for 5 minutes", "blow up 5 ms", "shine level 40 in 9 gardens"] {
+        // Five minutes must not be five seconds, nor must ten be the usual ones.
+        for (said, what) in [
+            ("blow up for 5 minutes", "5"),
+            ("blow up 5 ms", "5"),
+            ("shine level 40 in 9 gardens", "9"),
+            ("blow up for ten seconds", "ten"),
+            ("blow up a Second", "a"),
+            ("blow up seconds: ten", "seconds"),
+            ("shine level 40 three times", "three"),
+        ] {
             let answer = bench.say(said, "");
-            assert_has(&answer, "I did not understand what ");
+            assert_has(&answer, &format!("I did not understand what {what} is. Arguments: "));
             assert_has(&answer, "For example: ");
             assert!(!answer.contains("TASK_STATE_COMPLETED"), "{answer}");
         }

@@ -1,4 +1,4 @@
-# Installs SDKs outside the checkout, for the scripts that source this file: Python environments and node_modules in
+# Installs packages outside the checkout, for the scripts that source this file: Python environments and node_modules in
 # ${MOTE_CACHE:-~/.cache/mote}. Does nothing where what is wanted has not changed since the last time.
 #
 # Whoever sources it is told 77 where a tool is missing.
@@ -9,9 +9,17 @@ sdks_skip() {
 }
 
 sdks_tools() {
+    sdks_python_tools
+    sdks_node_tools
+}
+
+sdks_python_tools() {
     command -v python3 >/dev/null || sdks_skip "python3 is not installed"
     python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' || sdks_skip "python3 is older than 3.10"
     python3 -c 'import venv, ensurepip' 2>/dev/null || sdks_skip "python3 has no venv or no pip (Debian: python3-venv)"
+}
+
+sdks_node_tools() {
     command -v node >/dev/null || sdks_skip "node is not installed"
     [ "$(node -p 'process.versions.node.split(".")[0]')" -ge 20 ] || sdks_skip "node is older than 20"
     command -v npm >/dev/null || sdks_skip "npm is not installed"
@@ -20,8 +28,8 @@ sdks_tools() {
 # sdks_stamp FILE...: what has to be the same for an installation to be still good
 sdks_stamp() {
     cat "$@" | cksum
-    python3 --version
-    node --version
+    python3 --version 2>/dev/null || true
+    node --version 2>/dev/null || true
 }
 
 # sdks_fresh FOLDER FILE...: true if FOLDER was installed from these files

@@ -221,7 +221,6 @@ function view() {
   const hint = el('p', { className: 'faint' });
   const body = el('div', { className: 'says', tabIndex: 0, role: 'group', ariaLabel: 'What was said' });
   const node = el('div', { hidden: true }, body, hint);
-  let blocks = new Map();
   let reply;
   const me = { badge, node, state: '', id: undefined, contextId: undefined, apply, hint: text => hint.textContent = text };
 
@@ -229,17 +228,18 @@ function view() {
     if (!nodes.length) return;
     const low = body.scrollHeight - body.scrollTop - body.clientHeight < 40;
     body.append(el('div', { className }, ...nodes));
+    // A task may work for days, and tell of each second.
+    while (body.childNodes.length > 200) body.firstChild.remove();
     if (low) body.scrollTop = body.scrollHeight;
   }
   function message({ role, parts }) {
     say(partsOf(parts), role === 'ROLE_USER' ? 'mine' : '');
   }
   function artifact({ artifactId, name, parts }, append) {
-    let block = blocks.get(artifactId);
+    let block = [...body.children].map(node => node.firstChild).find(node => node.of === `${artifactId}`);
     if (!block || !append) {
-      block?.remove();
-      block = el('div');
-      blocks.set(artifactId, block);
+      block?.parentNode.remove();
+      block = el('div', { of: `${artifactId}` });
       say([block]);
     }
     const low = body.scrollHeight - body.scrollTop - body.clientHeight < 40;
@@ -265,7 +265,6 @@ function view() {
     me.contextId = holder.contextId;
     if (task) {
       body.replaceChildren();
-      blocks = new Map();
       (task.history || []).slice(1).forEach(message);
       (task.artifacts || []).forEach(part => artifact(part));
       status(task.status);
@@ -641,7 +640,7 @@ function showStatus(now) {
   fact('Build', typeof now.build === 'object' ? Object.values(now.build).join(' ') : now.build);
   fact('Up for', ago(now.uptimeMs));
   fact('Last start', [now.reset?.reason, now.reset?.detail].filter(Boolean).join(': '));
-  fact('Its time', now.time?.slice(0, 19).replace('T', ' '));
+  fact('Its time', now.time?.replace('T', ' ').replace(/\.\d+Z/, ' UTC'));
   fact('Address', now.address);
   fact('Wi-Fi', now.wifi);
   fact('Door', now.door?.open === undefined ? undefined : now.door.open ? 'open to everybody' : 'shut');
@@ -660,7 +659,7 @@ async function showLog() {
   const list = $('log');
   const low = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
   const lost = newest !== undefined && log.lines.length && log.lines[0].n - newest;
-  if (lost > 0) list.append(el('li', { className: 'faint' }, `${lost} lines were lost`));
+  if (lost > 0) list.append(el('li', { className: 'faint' }, `${lost} lines are lost, or about others`));
   for (const { atMs, level, task, text } of log.lines) {
     const time = el('time', {}, `${(atMs / 1000).toFixed(1)} s`);
     const about = task ? ` · ${rows.get(task)?.title() || task}` : '';
@@ -694,7 +693,7 @@ async function greet() {
   const { message } = await call('SendMessage', { message: { messageId: fresh(), role: 'ROLE_USER', parts: [{ text: 'hello' }] } });
   const words = (message?.parts || []).map(part => part.text).join(' ');
   const names = /Sensors: ([^.]+)\./.exec(words)?.[1].split(', ') || [];
-  names.slice(0, 20).forEach(offer);
+  names.slice(0, 20).filter(name => name !== 'none').forEach(offer);
 }
 
 // ---- one thing after the other

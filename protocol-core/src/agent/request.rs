@@ -17,7 +17,7 @@ use crate::{
 /// A message asks for a skill by a data part that names it (`{"skill":"pulse","seconds":5}`), or by words that begin with it
 /// (`pulse for 5 seconds`). In words a number belongs to the argument whose name, or the beginning of its name, stands behind
 /// it, or whose name stands before it; a number with nothing behind it belongs to the only one that takes numbers. A number
-/// that belongs to nothing is not passed over, but asked about.
+/// that belongs to nothing is not passed over, but asked about; so is a name without a number (`for ten seconds`).
 pub trait Skilled {
     /// What it says about itself, its skills among it.
     const PROFILE: Profile<'static>;
@@ -175,12 +175,21 @@ impl<'a> Heard<'a> {
         found
     }
 
-    /// The first number that belongs to no argument.
+    /// The first number that belongs to no argument, or what stands where one should be: `ten seconds` must not become the
+    /// usual ones.
     fn stray(&self, skill: &Skill<'static>) -> Option<&'a str> {
-        let is_stray = |(before, _, number): (&str, &str, Option<Number<'a>>)| {
-            number.filter(|number| owner(skill, before, *number).is_none()).map(|number| number.text)
+        let is_open = |argument: &Argument<'static>| {
+            matches!(argument.takes, Takes::Whole(..))
+                && argument.unsaid != Unsaid::Asked
+                && self.find(skill, argument).is_none()
         };
-        walk(self.words).find_map(is_stray)
+        walk(self.words).find_map(|(before, word, number)| {
+            let is_stray = match number {
+                Some(number) => owner(skill, before, number).is_none(),
+                None => skill.arguments.iter().any(|argument| is_one_or_many(argument.name, word) && is_open(argument)),
+            };
+            is_stray.then_some(if number.is_some() || before.is_empty() { word } else { before })
+        })
     }
 }
 

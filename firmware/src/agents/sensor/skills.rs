@@ -110,7 +110,7 @@ pub const SKILLS: &[Skill<'static>] = &[
     },
 ];
 
-/// The skills with an example each, in words that let a model correct itself.
+/// The skills with an example each, in words that let a model correct itself. The page looks for the sensors in the last line.
 pub(super) struct Help<'a>(pub(super) &'a [Sensor]);
 
 impl fmt::Display for Help<'_> {
