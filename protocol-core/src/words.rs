@@ -111,13 +111,13 @@ pub fn is(word: &str, other: &str) -> bool {
 fn number_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    let is_point = |at: usize| matches!(bytes.get(at), Some(b'.' | b',')) && is_digit(at + 1);
+    let is_point = |at: usize| matches!(bytes.get(at), Some(b'.' | b',')) && is_digit(at.saturating_add(1));
     let mut end = usize::from(matches!(bytes.first(), Some(b'-' | b'+')));
     if !is_digit(end) && !is_point(end) {
         return 0;
     }
     while is_digit(end) || is_point(end) {
-        end += 1;
+        end = end.saturating_add(1);
     }
     end
 }

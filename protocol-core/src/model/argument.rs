@@ -120,7 +120,7 @@ impl<'a> Argument<'a> {
     pub const fn range(&self) -> RangeInclusive<i32> {
         match self.takes {
             Takes::Whole(first, last) => first..=last,
-            Takes::OneOf(choices) => 0..=(choices.len() - 1) as i32,
+            Takes::OneOf(choices) => 0..=choices.len().saturating_sub(1) as i32,
         }
     }
 }
