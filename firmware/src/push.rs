@@ -132,7 +132,7 @@ impl<'s, N: Network> Post<'_, 's, N> {
         let mut token = String::<32>::new();
         for byte in chance {
             // cannot fail: two digits each.
-            let _ = write!(token, "{byte:02x}");
+            let _ = write!(token.as_mut_view(), "{byte:02x}");
         }
         let request = Request { url, query: Some(("validationToken", &token)), fields: &[], content: None };
         // Room for the token and the line break that many put behind it.
