@@ -17,21 +17,28 @@ struct Board {
 }
 
 const BOARDS: &[Board] = &[
-    Board { feature: "core-alone", map: None, arguments: &["--entry=start"] },
-    Board { feature: "qemu-arm", map: Some("memory/qemu-arm.x"), arguments: &["-Tlink.x", "-Tdefmt.x", "--nmagic"] },
+    Board { feature: "core-alone", map: None, arguments: &["--entry=start", FOLD] },
+    Board {
+        feature: "qemu-arm",
+        map: Some("memory/qemu-arm.x"),
+        arguments: &["-Tlink.x", "-Tdefmt.x", "--nmagic", FOLD],
+    },
     Board {
         feature: "qemu-riscv",
         map: Some("memory/qemu-riscv.x"),
-        arguments: &["-Tmemory.x", "-Tlink.x", "-Tdefmt.x"],
+        arguments: &["-Tmemory.x", "-Tlink.x", "-Tdefmt.x", FOLD],
     },
     Board { feature: "w5500-pico", map: Some("memory/rp2040.x"), arguments: RP2040 },
     Board { feature: "pico-w", map: Some("memory/rp2040.x"), arguments: RP2040 },
-    Board { feature: "pico2-w", map: Some("memory/rp2350.x"), arguments: &["--nmagic", "-Tlink.x", "-Tdefmt.x"] },
+    Board { feature: "pico2-w", map: Some("memory/rp2350.x"), arguments: &["--nmagic", "-Tlink.x", "-Tdefmt.x", FOLD] },
     Board { feature: "esp32c3", map: Some("memory/esp32c3.x"), arguments: &["-Tlinkall.x", "-Tdefmt.x"] },
     Board { feature: "esp32c6", map: Some("memory/esp32c6.x"), arguments: &["-Tlinkall.x", "-Tdefmt.x"] },
 ];
 
-const RP2040: &[&str] = &["--nmagic", "-Tlink.x", "-Tlink-rp.x", "-Tdefmt.x"];
+const RP2040: &[&str] = &["--nmagic", "-Tlink.x", "-Tlink-rp.x", "-Tdefmt.x", FOLD];
+
+/// Functions that are the same byte by byte are linked once. Not for the ESP32: esp-hal looks at the addresses of handlers.
+const FOLD: &str = "--icf=all";
 
 /// Arranges what the linker of the chosen board wants.
 pub(crate) fn arrange() {

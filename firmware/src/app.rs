@@ -34,13 +34,13 @@ impl<'n, 's> App<'n, 's> {
         let tag = node.card_tag("");
         // cannot fail: 64 bits are 16 digits, and an HTTP date has 29 characters.
         let etags = ["", "+"].map(|change| {
-            let mut etag = heapless::String::new();
-            let _ = write!(etag, "{tag:016x}{change}");
+            let mut etag = heapless::String::<17>::new();
+            let _ = write!(etag.as_mut_view(), "{tag:016x}{change}");
             etag
         });
         let last_modified = node.card_date().map(|date| {
-            let mut text = heapless::String::new();
-            let _ = write!(text, "{date}");
+            let mut text = heapless::String::<32>::new();
+            let _ = write!(text.as_mut_view(), "{date}");
             text
         });
         Self { node, facts, signer, was_open: node.door().is_open(), etags, last_modified }

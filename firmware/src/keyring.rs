@@ -11,6 +11,7 @@ use core::fmt::{self, Write as _};
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 use embedded_storage_async::nor_flash::NorFlash;
+use heapless::string::StringView;
 use protocol_core::door::{Classes, Door, NAME_MAX, Principal, Unfit};
 
 use crate::{
@@ -135,14 +136,15 @@ impl<'s, F: NorFlash> Keyring<'s, F> {
     /// Does what somebody typed, at once, and says what came of it. If the store does not take it, it is forgotten with the
     /// next restart, and the answer says so.
     pub fn obey(&self, keys: Keys<'_>, door: &mut Door<'_>, fill_random: impl FnOnce(&mut [u8])) -> Answer {
-        let mut answer = Answer::new();
+        let mut whole = Answer::new();
+        let answer = whole.as_mut_view();
         let done = match keys {
-            Keys::List => Ok(write_list(&mut answer, door)),
+            Keys::List => Ok(write_list(answer, door)),
             Keys::Add { name, classes } => {
                 let token = Token::make(fill_random);
                 self.add(door, name, classes, &token).map(|kept| {
                     write!(answer, "the token of {name}, shown this once: {}", token.as_str())?;
-                    write_kept(&mut answer, kept)
+                    write_kept(answer, kept)
                 })
             }
             Keys::Replace(name) => {
@@ -151,7 +153,7 @@ impl<'s, F: NorFlash> Keyring<'s, F> {
                 self.change(door, name, change).map(|kept| {
                     write!(answer, "the new token of {name}, shown this once: {}", token.as_str())?;
                     write!(answer, "\r\nthe one before stays valid until: token retire {name}")?;
-                    write_kept(&mut answer, kept)
+                    write_kept(answer, kept)
                 })
             }
             Keys::Retire(name) => {
@@ -164,7 +166,7 @@ impl<'s, F: NorFlash> Keyring<'s, F> {
                 };
                 self.change(door, name, change).map(|kept| {
                     answer.write_str("ok")?;
-                    write_kept(&mut answer, kept)
+                    write_kept(answer, kept)
                 })
             }
             Keys::Revoke(name) => self.revoke(door, name).map(|kept| {
@@ -174,7 +176,7 @@ impl<'s, F: NorFlash> Keyring<'s, F> {
                         "; nobody is known now, and the door is shut. To get in again: token add NAME CLASSES",
                     )?;
                 }
-                write_kept(&mut answer, kept)
+                write_kept(answer, kept)
             }),
             Keys::Guests(is_open) => self.set_guests(door, is_open).map(|kept| {
                 answer.write_str(if is_open {
@@ -182,14 +184,14 @@ impl<'s, F: NorFlash> Keyring<'s, F> {
                 } else {
                     "ok"
                 })?;
-                write_kept(&mut answer, kept)
+                write_kept(answer, kept)
             }),
         };
         if let Err(refusal) = done {
             // cannot fail, nor can what is written above: a test has the longest of all.
             let _ = write!(answer, "{refusal}");
         }
-        answer
+        whole
     }
 
     fn add(
@@ -268,7 +270,7 @@ impl<'s, F: NorFlash> Keyring<'s, F> {
     }
 }
 
-fn write_list(answer: &mut Answer, door: &Door<'_>) -> fmt::Result {
+fn write_list(answer: &mut StringView, door: &Door<'_>) -> fmt::Result {
     for Principal { name, classes, tokens, .. } in door.principals() {
         let count = tokens.iter().flatten().count();
         write!(answer, "{name}: {classes}, {count} token{}\r\n", if count == 1 { "" } else { "s" })?;
@@ -280,7 +282,7 @@ fn write_list(answer: &mut Answer, door: &Door<'_>) -> fmt::Result {
     })
 }
 
-fn write_kept(answer: &mut Answer, kept: Result<(), Trouble>) -> fmt::Result {
+fn write_kept(answer: &mut StringView, kept: Result<(), Trouble>) -> fmt::Result {
     match kept {
         Ok(()) => Ok(()),
         Err(trouble) => write!(answer, "\r\nuntil the next restart only: {trouble}"),

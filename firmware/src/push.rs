@@ -132,12 +132,12 @@ impl<'s, N: Network> Post<'_, 's, N> {
         let mut token = String::<32>::new();
         for byte in chance {
             // cannot fail: two digits each.
-            let _ = write!(token, "{byte:02x}");
+            let _ = write!(token.as_mut_view(), "{byte:02x}");
         }
         let request = Request { url, query: Some(("validationToken", &token)), fields: &[], content: None };
         // Room for the token and the line break that many put behind it.
         let mut said = [0; 40];
-        let answer = client.call(rooms, &request, &mut Body(None), &mut said, PATIENCE).await?;
+        let answer = client.call(rooms, &request, &|| None::<Body<'_, '_>>, &mut said, PATIENCE).await?;
         let said = said.get(..answer.body_bytes).unwrap_or_default().trim_ascii();
         if is_good(answer.status) && (!answer.is_whole || said != token.as_bytes()) {
             return Err(Miss::NotMeant);
@@ -200,8 +200,7 @@ impl<'s, N: Network> Post<'_, 's, N> {
         }
         let content = Content { media_type: delivery.content_type(), bytes };
         let request = Request { url, query: None, fields: &fields, content: Some(content) };
-        let mut body = Body(Some(delivery.body().ok_or(Failure::Broken)?));
-        Ok(client.call(rooms, &request, &mut body, &mut [], PATIENCE).await?)
+        Ok(client.call(rooms, &request, &|| delivery.body().map(Body), &mut [], PATIENCE).await?)
     }
 
     /// Says who sent it, if there is somebody who can.
@@ -275,14 +274,11 @@ fn is_good(status: u16) -> bool {
     (200..300).contains(&status)
 }
 
-/// What is sent, as the client wants it. One type for both, since all of the client is made once for each.
-struct Body<'n, 's>(Option<Reply<'n, 's>>);
+/// What is sent, as the client wants it.
+struct Body<'n, 's>(Reply<'n, 's>);
 
 impl Source for Body<'_, '_> {
     async fn fill(&mut self, out: &mut [u8]) -> Result<usize, Broken> {
-        match &mut self.0 {
-            Some(reply) => reply.fill(out).await.map_err(|protocol_core::Broken| Broken),
-            None => Ok(0),
-        }
+        self.0.fill(out).await.map_err(|protocol_core::Broken| Broken)
     }
 }

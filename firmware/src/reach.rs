@@ -135,7 +135,7 @@ impl<'m> Allowed<'m> {
     fn answer(&self, begin: &str) -> Answer {
         let mut answer = Answer::new();
         // cannot fail: there is room for the longest.
-        let _ = write!(answer, "{begin}{self}");
+        let _ = write!(answer.as_mut_view(), "{begin}{self}");
         answer
     }
 

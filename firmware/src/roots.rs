@@ -75,9 +75,10 @@ impl<'s, F: NorFlash> Roots<'s, F> {
         let head = self.head(place)?;
         let mut about = About::new();
         // cannot fail: there is room for the longest.
-        let _ = write!(about, "{}: {} bytes, SHA-256 ", place + 1, head.length);
+        let view = about.as_mut_view();
+        let _ = write!(view, "{}: {} bytes, SHA-256 ", place + 1, head.length);
         for (at, byte) in head.digest.iter().enumerate() {
-            let _ = write!(about, "{}{byte:02X}", if at == 0 { "" } else { ":" });
+            let _ = write!(view, "{}{byte:02X}", if at == 0 { "" } else { ":" });
         }
         Some(about)
     }

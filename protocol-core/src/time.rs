@@ -38,7 +38,11 @@ impl UnixMillis {
         for character in characters {
             text.push(character).ok()?;
         }
-        let text = text.as_bytes();
+        Self::read(text.as_bytes())
+    }
+
+    /// Once for all the places that texts come from.
+    fn read(text: &[u8]) -> Option<Self> {
         let (date, time) = (text.get(..10)?, text.get(11..19)?);
         let is_separated = matches!(date, [.., b'-', _, _, b'-', _, _])
             && matches!(text.get(10), Some(b'T' | b't' | b' '))

@@ -1,8 +1,14 @@
 //! The name in the local network, on the device's own socket.
 
-use core::net::SocketAddrV4;
+use core::{
+    net::SocketAddrV4,
+    task::{Context, Poll, Waker},
+};
 
-use embassy_futures::select::{Either4, select4};
+use embassy_futures::{
+    poll_once,
+    select::{Either4, select4},
+};
 use embassy_net::{
     IpAddress, IpEndpoint, Stack,
     udp::{PacketMetadata, UdpSocket},
@@ -34,7 +40,7 @@ pub(super) async fn answer_to_name(
     own: &'static LocalName,
     seed: u64,
 ) -> ! {
-    let (mut received, mut sent, mut out) = ([0; FRAME_MAX], [0; PACKET_MAX], [0; PACKET_MAX]);
+    let (mut received, mut sent) = ([0; FRAME_MAX], [0; PACKET_MAX]);
     let (mut receiving, mut sending) = ([PacketMetadata::EMPTY; 4], [PacketMetadata::EMPTY; 1]);
     let mut socket = UdpSocket::new(stack, &mut receiving, &mut received, &mut sending, &mut sent);
     // cannot fail: nobody else here has that port, and there is room for a group.
@@ -42,14 +48,11 @@ pub(super) async fn answer_to_name(
     let _ = stack.join_multicast_group(*GROUP.ip());
     socket.set_hop_limit(Some(HOPS));
     let mut responder = Responder::new(mdns::recall(&desk.store), PORT, own, seed);
-    // What is in `out` for somebody.
-    let mut next: Option<(usize, SocketAddrV4)> = None;
     loop {
         let place = whereabouts(stack);
         responder.set_place(now(), place);
-        let due = next.take().or_else(|| responder.poll_packet(now(), &mut out).map(|length| (length, GROUP)));
-        if let Some((length, to)) = due {
-            send(&mut socket, &out[..length], to).await;
+        if say(&mut socket, |_, out| Some((responder.poll_packet(now(), out)?, GROUP))) {
+            let_go(&mut socket).await;
             continue;
         }
         if let Some(name) = responder.poll_news() {
@@ -60,22 +63,44 @@ pub(super) async fn answer_to_name(
         let timer = Timer::at(Instant::from_millis(due.0));
         let moved =
             async { if place.is_some() { stack.wait_config_down().await } else { stack.wait_config_up().await } };
-        match select4(socket.wait_recv_ready(), timer, moved, desk.name.wait()).await {
-            Either4::First(()) => {
-                let reply = socket.recv_from_with(|packet, meta| {
-                    let IpAddress::Ipv4(address) = meta.endpoint.addr;
-                    let from = SocketAddrV4::new(address, meta.endpoint.port);
-                    Some((responder.handle_packet(now(), from, packet, &mut out)?, from))
-                });
-                next = reply.await;
-            }
-            Either4::Second(()) | Either4::Third(()) => {}
+        let is_said = match select4(socket.wait_recv_ready(), timer, moved, desk.name.wait()).await {
+            Either4::First(()) => say(&mut socket, |socket, out| hear(socket, &mut responder, out)),
+            Either4::Second(()) | Either4::Third(()) => false,
             Either4::Fourth(wanted) => {
-                next = responder.goodbye(now(), &mut out).map(|length| (length, GROUP));
+                let is_said = say(&mut socket, |_, out| Some((responder.goodbye(now(), out)?, GROUP)));
                 responder.rename(now(), wanted);
+                is_said
             }
+        };
+        if is_said {
+            let_go(&mut socket).await;
         }
     }
+}
+
+/// Takes in the packet that is there. There may be an answer to it: then `out` is filled, and it says how long it is and for
+/// whom.
+fn hear(socket: &mut UdpSocket<'_>, responder: &mut Responder<'_>, out: &mut [u8]) -> Option<(usize, SocketAddrV4)> {
+    let heard = poll_once(socket.recv_from_with(|packet, meta| {
+        let IpAddress::Ipv4(address) = meta.endpoint.addr;
+        let from = SocketAddrV4::new(address, meta.endpoint.port);
+        Some((responder.handle_packet(now(), from, packet, out)?, from))
+    }));
+    if let Poll::Ready(reply) = heard { reply } else { None }
+}
+
+/// Makes a packet, if there is one to make, and leaves it with the socket: no other memory has to hold it while it goes out.
+fn say<'s>(
+    socket: &mut UdpSocket<'s>,
+    make: impl FnOnce(&mut UdpSocket<'s>, &mut [u8]) -> Option<(usize, SocketAddrV4)>,
+) -> bool {
+    let mut out = [0; PACKET_MAX];
+    let Some((length, to)) = make(socket, &mut out) else { return false };
+    let packet = out.get(..length).unwrap_or_default();
+    // There is room: the one before is out, or was given up.
+    let _ =
+        socket.poll_send_to(packet, IpEndpoint::from((*to.ip(), to.port())), &mut Context::from_waker(Waker::noop()));
+    true
 }
 
 /// Where the device is, if it is anywhere.
@@ -88,15 +113,11 @@ fn now() -> Millis {
     Millis(Instant::now().as_millis())
 }
 
-/// Sends, or gives it up: what gets lost is asked for again. A packet for somebody who is not there, or never was, would
-/// wait for them for ever, and all others behind it.
-async fn send(socket: &mut UdpSocket<'_>, packet: &[u8], to: SocketAddrV4) {
+/// Waits until it is out, or gives it up: what gets lost is asked for again. A packet for somebody who is not there, or
+/// never was, would wait for them for ever, and all others behind it.
+async fn let_go(socket: &mut UdpSocket<'_>) {
     const PATIENCE: Duration = Duration::from_millis(200);
-    let sent = async {
-        let _ = socket.send_to(packet, IpEndpoint::from((*to.ip(), to.port()))).await;
-        socket.flush().await;
-    };
-    if with_timeout(PATIENCE, sent).await.is_err() {
+    if with_timeout(PATIENCE, socket.flush()).await.is_err() {
         socket.close();
         // cannot fail: it was ours a moment ago.
         let _ = socket.bind(GROUP.port());

@@ -22,7 +22,7 @@ pub(super) async fn run(trial: Trial, room: &Room, serial: &mut here::Serial) {
         Trial::Stall => room.guard.stall(),
         Trial::Bench => answer = bench(room.node, room.signer).await,
         // cannot fail: a number is shorter.
-        Trial::Count => drop(write!(answer, "{}", here::busy_instructions())),
+        Trial::Count => drop(write!(answer.as_mut_view(), "{}", here::busy_instructions())),
     }
     let _ = serial.write_all(answer.as_bytes()).await;
     let _ = serial.write_all(b"\r\n").await;
@@ -92,7 +92,7 @@ async fn bench(node: &'static Node<'static>, signer: Option<&'static Signer>) ->
     let mut answer = Answer::new();
     // cannot fail: five numbers and their names are shorter.
     let _ = write!(
-        answer,
+        answer.as_mut_view(),
         "{{\"instructionsPerSend\":{},\"instructionsPerCard\":{},\"bytesPerSend\":{},\"instructionsPerToken\":{signed},\"bytesPerToken\":{}}}",
         sent / calls,
         card / calls,

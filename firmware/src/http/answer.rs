@@ -28,6 +28,8 @@ pub(super) enum Matter<A> {
     Nothing,
     /// A media type and a text of ours.
     Text(&'static str, &'static [u8]),
+    /// An error of the edge's own.
+    Problem(Problem),
     /// The service's answer.
     Answer(A),
 }
@@ -98,18 +100,11 @@ impl<A> Reply<'_, A> {
     }
 }
 
-impl<A> Matter<A> {
-    /// An error of the edge's own.
-    pub(super) fn problem(problem: Problem) -> Self {
-        Self::Text("application/json", problem.text.as_bytes())
-    }
-}
-
 impl<A: Source> Source for Matter<A> {
     async fn fill(&mut self, out: &mut [u8]) -> Result<usize, Broken> {
         match self {
             // A text goes out in one piece, behind its head.
-            Self::Nothing | Self::Text(..) => Ok(0),
+            Self::Nothing | Self::Text(..) | Self::Problem(_) => Ok(0),
             Self::Answer(answer) => answer.fill(out).await,
         }
     }
@@ -159,9 +154,11 @@ enum Framing {
     Close,
 }
 
-/// The bytes of a buffer that are used.
-fn first(buffer: &[u8], used: usize) -> &[u8] {
-    buffer.get(..used).unwrap_or(buffer)
+impl Begun<'_> {
+    /// The bytes of the buffer that are used.
+    fn bytes(&self) -> &[u8] {
+        self.buffer.get(..self.used).unwrap_or(self.buffer)
+    }
 }
 
 /// Sends an answer, all of it.
@@ -172,33 +169,34 @@ pub(super) async fn send<A: Source, W: BaseWrite>(
     link: &mut Link<'_, W>,
     flow: &Flow,
     reply: &mut Reply<'_, A>,
-    begun: Begun<'_>,
+    begun: &mut Begun<'_>,
     client: Client,
 ) -> Result<(), Broken> {
     let framing = match (&reply.matter, client, begun.extent) {
         (Matter::Nothing, ..) | (_, Client::Head, Extent::Open) => Framing::Bare,
-        (Matter::Text(_, rest), _, Extent::Whole) => Framing::Length(begun.used.saturating_add(rest.len())),
+        (Matter::Text(_, text), _, Extent::Whole) => Framing::Length(text.len()),
+        (Matter::Problem(problem), _, Extent::Whole) => Framing::Length(problem.length()),
         (_, _, Extent::Whole) => Framing::Length(begun.used),
         (_, Client::Http11, Extent::Open) => Framing::Chunked,
         (_, Client::Http10, Extent::Open) => Framing::Close,
     };
     write_head(link, flow, reply, framing).await.map_err(|_| Broken)?;
-    let Begun { buffer, used, .. } = begun;
     match framing {
         _ if client == Client::Head => {}
         Framing::Bare => {}
         Framing::Length(_) => {
-            let rest = if let Matter::Text(_, rest) = reply.matter { rest } else { &[] };
-            for piece in [first(buffer, used), rest] {
-                link.write_all(piece).await.map_err(|_| Broken)?;
-            }
+            let done = match &reply.matter {
+                Matter::Text(_, text) => link.write_all(text).await,
+                Matter::Problem(problem) => write_problem(link, problem).await,
+                _ => link.write_all(begun.bytes()).await,
+            };
+            done.map_err(|_| Broken)?;
         }
         Framing::Chunked | Framing::Close => {
-            let mut used = used;
             loop {
-                write_piece(link, first(buffer, used), framing).await.map_err(|_| Broken)?;
-                used = next(link, flow, reply, buffer).await?;
-                if used == 0 {
+                write_piece(link, begun.bytes(), framing).await.map_err(|_| Broken)?;
+                begun.used = next(link, flow, reply, begun.buffer).await?;
+                if begun.used == 0 {
                     break;
                 }
             }
@@ -244,6 +242,14 @@ async fn write_piece<W: BaseWrite>(link: &mut Link<'_, W>, piece: &[u8], framing
     Ok(())
 }
 
+/// Writes the document of an error.
+pub(super) async fn write_problem<W: BaseWrite>(link: &mut Link<'_, W>, problem: &Problem) -> Result<(), W::Error> {
+    for number in 0..Problem::PIECES {
+        link.write_all(problem.piece(number).as_bytes()).await?;
+    }
+    Ok(())
+}
+
 async fn write_head<A, W: BaseWrite>(
     link: &mut Link<'_, W>,
     flow: &Flow,
@@ -253,8 +259,10 @@ async fn write_head<A, W: BaseWrite>(
     let content_type = (!matches!(reply.matter, Matter::Nothing)).then(|| reply.content_type());
     for line in Line::ALL {
         if let Line::Connection = line {
-            write_cors(link, reply.fields.cors).await?;
-            link.write_all(reply.fields.lines.unwrap_or_default().as_bytes()).await?;
+            let [vary, origin, rest] = cors_lines(reply.fields.cors);
+            for text in [vary, origin, rest, reply.fields.lines.unwrap_or_default()] {
+                link.write_all(text.as_bytes()).await?;
+            }
         }
         let heading = Heading { line, reply, content_type, framing, is_last: flow.is_last() };
         link.write_text(format_args!("{heading}")).await?;
@@ -263,21 +271,18 @@ async fn write_head<A, W: BaseWrite>(
 }
 
 /// No `Allow-Credentials`, ever: those would be whatever a browser keeps, and a page is to know the token that it uses.
-async fn write_cors<W: BaseWrite>(link: &mut Link<'_, W>, cors: Cors<'_>) -> Result<(), W::Error> {
+fn cors_lines(cors: Cors<'_>) -> [&str; 3] {
     const EXPOSED: &str = "\r\nAccess-Control-Expose-Headers: Retry-After, WWW-Authenticate\r\n";
     const ALLOWED: &str = "\r\nAccess-Control-Allow-Methods: GET, HEAD, POST\r\n\
         Access-Control-Allow-Headers: Authorization, Content-Type, X-API-Key, A2A-Version, A2A-Extensions, Last-Event-ID\r\n\
         Access-Control-Max-Age: 600\r\n";
     let (origin, rest) = match cors {
-        Cors::Silent => return Ok(()),
-        Cors::Varies => return link.write_all(b"Vary: Origin\r\n").await,
+        Cors::Silent => return [""; 3],
+        Cors::Varies => return ["Vary: Origin\r\n", "", ""],
         Cors::Origin(origin) => (origin, EXPOSED),
         Cors::Preflight(origin) => (origin, ALLOWED),
     };
-    for text in ["Vary: Origin\r\nAccess-Control-Allow-Origin: ", origin, rest] {
-        link.write_all(text.as_bytes()).await?;
-    }
-    Ok(())
+    ["Vary: Origin\r\nAccess-Control-Allow-Origin: ", origin, rest]
 }
 
 /// One line of a head, or none. They go out one by one, as each has to fit into the room.
@@ -371,29 +376,38 @@ fn line(f: &mut fmt::Formatter<'_>, name: &str, value: Option<impl fmt::Display>
 
 /// The words for a status. A person may read them, no program does.
 pub(super) fn reason(status: u16) -> &'static str {
-    STATUSES.iter().find(|(known, _)| *known == status).map_or("", |(_, words)| words)
+    said(status).get(4..).unwrap_or_default()
+}
+
+/// The digits of a status.
+pub(super) fn digits(status: u16) -> &'static str {
+    said(status).get(..3).unwrap_or_default()
+}
+
+fn said(status: u16) -> &'static str {
+    STATUSES.iter().find(|(known, _)| *known == status).map_or("", |(_, said)| said)
 }
 
 /// All that we say.
 pub(super) const STATUSES: [(u16, &str); 20] = [
-    (200, "OK"),
-    (204, "No Content"),
-    (304, "Not Modified"),
-    (400, "Bad Request"),
-    (401, "Unauthorized"),
-    (403, "Forbidden"),
-    (404, "Not Found"),
-    (405, "Method Not Allowed"),
-    (408, "Request Timeout"),
-    (411, "Length Required"),
-    (413, "Content Too Large"),
-    (414, "URI Too Long"),
-    (415, "Unsupported Media Type"),
-    (417, "Expectation Failed"),
-    (421, "Misdirected Request"),
-    (429, "Too Many Requests"),
-    (431, "Request Header Fields Too Large"),
-    (500, "Internal Server Error"),
-    (503, "Service Unavailable"),
-    (505, "HTTP Version Not Supported"),
+    (200, "200 OK"),
+    (204, "204 No Content"),
+    (304, "304 Not Modified"),
+    (400, "400 Bad Request"),
+    (401, "401 Unauthorized"),
+    (403, "403 Forbidden"),
+    (404, "404 Not Found"),
+    (405, "405 Method Not Allowed"),
+    (408, "408 Request Timeout"),
+    (411, "411 Length Required"),
+    (413, "413 Content Too Large"),
+    (414, "414 URI Too Long"),
+    (415, "415 Unsupported Media Type"),
+    (417, "417 Expectation Failed"),
+    (421, "421 Misdirected Request"),
+    (429, "429 Too Many Requests"),
+    (431, "431 Request Header Fields Too Large"),
+    (500, "500 Internal Server Error"),
+    (503, "503 Service Unavailable"),
+    (505, "505 HTTP Version Not Supported"),
 ];

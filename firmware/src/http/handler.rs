@@ -310,7 +310,7 @@ where
 
     fn problem(&self, problem: Problem) -> Reply<'e, S::Answer<'e>> {
         self.site.service.traffic().refused(problem.why);
-        Reply::new(problem.status, Matter::problem(problem))
+        Reply::new(problem.status, Matter::Problem(problem))
     }
 
     /// Says what went wrong instead of an answer that was not begun. Who may read it stays the same.
@@ -322,12 +322,12 @@ where
     /// Sends it. Borrowed, here and below: an argument of an `async fn` is kept twice, and a reply has most of a kilobyte.
     async fn answer(&self, client: Client, reply: &mut Reply<'e, S::Answer<'e>>) -> Result<(), Broken> {
         let buffer = self.fill.take();
-        let begun = self.begin(reply, buffer).await;
+        let mut begun = self.begin(reply, buffer).await;
         self.site.service.traffic().answered(reply.status);
         self.flow.set_answering(true);
         // Nobody else has anything to send while a request is answered.
         let mut link = self.wire.try_lock().map_err(|_| Broken)?;
-        let sent = answer::send(&mut link, self.flow, reply, begun, client).await;
+        let sent = answer::send(&mut link, self.flow, reply, &mut begun, client).await;
         self.flow.set_answering(false);
         self.fill.set(buffer);
         sent
@@ -338,7 +338,7 @@ where
         let mut used = 0;
         let extent = loop {
             // It is all there, and goes out from where it is.
-            if let Matter::Text(..) = reply.matter {
+            if let Matter::Text(..) | Matter::Problem(_) = reply.matter {
                 break Extent::Whole;
             }
             if reply.kind == Kind::EventStream || used >= buffer.len() {

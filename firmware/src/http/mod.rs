@@ -179,7 +179,7 @@ where
             let mut link = wire.try_lock().map_err(|_| LinkError::Cut)?;
             if ending == Ending::TimedOut {
                 traffic.refused(Why::HeadSlow);
-                say_last(&mut link, Problem::TIMED_OUT, None, inlet.may_be_head()).await?;
+                say_last(&mut link, &Problem::TIMED_OUT, None, inlet.may_be_head()).await?;
             }
             link.send().await
         };
@@ -216,7 +216,7 @@ where
     let end = async {
         let mut room = [0; LEAST_TRANSMIT_BYTES];
         let mut link = Link::new(Paced::new(socket.split().1, timer, patience, None), &mut room);
-        say_last(&mut link, Problem::NO_ROOM, Some(limits.retry_after_secs), false).await?;
+        say_last(&mut link, &Problem::NO_ROOM, Some(limits.retry_after_secs), false).await?;
         link.send().await?;
         drop(link);
         // Reading what it wanted keeps the words from being lost to a reset.
@@ -229,10 +229,11 @@ where
 /// Answers a request that was never read, or not all of it. The connection ends with it.
 async fn say_last<W: BaseWrite>(
     link: &mut Link<'_, W>,
-    Problem { status, text, .. }: Problem,
+    problem: &Problem,
     retry_after_secs: Option<u16>,
     may_be_head: bool,
 ) -> Result<(), W::Error> {
+    let status = problem.status;
     link.write_text(format_args!("HTTP/1.1 {status} {}\r\n", answer::reason(status))).await?;
     if let Some(seconds) = retry_after_secs {
         link.write_text(format_args!("Retry-After: {seconds}\r\n")).await?;
@@ -242,8 +243,8 @@ async fn say_last<W: BaseWrite>(
         // Right for a HEAD, and for anything else an answer that ends with the connection.
         return link.write_all(b"\r\n").await;
     }
-    link.write_text(format_args!("Content-Length: {}\r\n\r\n", text.len())).await?;
-    link.write_all(text.as_bytes()).await
+    link.write_text(format_args!("Content-Length: {}\r\n\r\n", problem.length())).await?;
+    answer::write_problem(link, problem).await
 }
 
 /// Lends a timer to picoserve, which wants one of its own.

@@ -3,6 +3,7 @@
 use picoserve::request::Headers;
 
 use super::{
+    answer,
     gate::{Flaw, Verdict},
     traffic::Why,
 };
@@ -145,29 +146,36 @@ pub(super) fn parameter<'r>(query: &'r str, name: &str) -> Option<&'r str> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Problem {
     pub(super) status: u16,
-    pub(super) text: &'static str,
     pub(super) why: Why,
+    name: &'static str,
+    message: &'static str,
 }
 
 macro_rules! problem {
-    ($why:ident, $code:literal, $status:literal, $message:literal) => {
-        Problem {
-            status: $code,
-            why: Why::$why,
-            text: concat!(
-                "{\"error\":{\"code\":",
-                $code,
-                ",\"status\":\"",
-                $status,
-                "\",\"message\":\"",
-                $message,
-                "\"}}"
-            ),
-        }
+    ($why:ident, $status:literal, $name:literal, $message:literal) => {
+        Problem { status: $status, why: Why::$why, name: $name, message: $message }
     };
 }
 
 impl Problem {
+    /// The document. In pieces, as most of it is the same every time.
+    fn pieces(&self) -> [&'static str; Self::PIECES] {
+        let status = answer::digits(self.status);
+        ["{\"error\":{\"code\":", status, ",\"status\":\"", self.name, "\",\"message\":\"", self.message, "\"}}"]
+    }
+
+    pub(super) const PIECES: usize = 7;
+
+    /// The piece of that number.
+    pub(super) fn piece(&self, number: usize) -> &'static str {
+        self.pieces().get(number).copied().unwrap_or_default()
+    }
+
+    /// How long it is.
+    pub(super) fn length(&self) -> usize {
+        self.pieces().iter().map(|piece| piece.len()).sum()
+    }
+
     pub(super) const NO_PATH: Self =
         problem!(Path, 404, "NOT_FOUND", "Nothing here. The agent card is at /.well-known/agent-card.json");
     pub(super) const NO_EXTENDED_CARD: Self = problem!(

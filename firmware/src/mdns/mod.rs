@@ -1,9 +1,9 @@
 //! A name to find the device by: `mote.local`, and `_a2a._tcp` among the services of the local network (mDNS, RFC 6762, and
 //! DNS-SD, RFC 6763).
 //!
-//! edge-mdns knows what the records of a host and its service are and how they are written; what it leaves to others is
-//! here: asking whether a name is free, defending it, giving way, and saying goodbye. There is no socket in here and no
-//! clock: packets go in and come out, and whoever has both says what time it is.
+//! edge-mdns knows how names and texts are written and how packets are read; what it leaves to others is here: which
+//! records there are, asking whether a name is free, defending it, giving way, and saying goodbye. There is no socket in
+//! here and no clock: packets go in and come out, and whoever has both says what time it is.
 
 mod heard;
 mod name;

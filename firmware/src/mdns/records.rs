@@ -3,13 +3,11 @@
 use core::net::Ipv4Addr;
 
 use edge_mdns::{
-    Buf, DNS_SD_OWNER, HostAnswers as _, MdnsError, NameSlice, RecordDataChain,
+    Buf, DNS_SD_OWNER, NameSlice, Txt,
     domain::{
-        base::{Rtype, ToName, Ttl, rdata::ComposeRecordData as _},
+        base::{Rtype, ToName, rdata::ComposeRecordData as _},
         dep::octseq::{OctetsBuilder as _, ShortBuf},
-        rdata::AllRecordData,
     },
-    host::{Host, Service, ServiceAnswers},
 };
 
 /// Some of the records that there are.
@@ -165,47 +163,21 @@ impl Told<'_> {
         see: &mut dyn FnMut(Records, &NameSlice<'_>, Write<'_>) -> Result<(), ShortBuf>,
     ) -> Result<(), ShortBuf> {
         let [service, protocol, local] = SERVICE;
-        let host = Host {
-            hostname: self.label,
-            ipv4: self.address,
-            ipv6: core::net::Ipv6Addr::UNSPECIFIED,
-            // Of each its own: see Records::ttl.
-            ttl: Ttl::ZERO,
-        };
-        let service = Service {
-            name: self.label,
-            priority: 0,
-            weight: 0,
-            service,
-            protocol,
-            port: self.port,
-            service_subtypes: &[],
-            txt_kvs: &TEXT,
-        };
-        let done = ServiceAnswers::new(&host, &service).visit(|answer| {
-            // Kind by kind: all that AllRecordData could be would come along otherwise, and take flash.
-            let done = match answer.data() {
-                RecordDataChain::This(text) => see(Records::TEXT, answer.owner(), &|out| text.compose_rdata(out)),
-                RecordDataChain::Next(AllRecordData::A(address)) => {
-                    see(Records::ADDRESS, answer.owner(), &|out| address.compose_rdata(out))
-                }
-                RecordDataChain::Next(AllRecordData::Srv(server)) => {
-                    see(Records::SERVER, answer.owner(), &|out| server.compose_rdata(out))
-                }
-                RecordDataChain::Next(AllRecordData::Ptr(pointer)) => {
-                    let is_kind = answer.owner().name_eq(&DNS_SD_OWNER);
-                    let which = if is_kind { Records::KIND } else { Records::INSTANCE };
-                    see(which, answer.owner(), &|out| pointer.compose_rdata(out))
-                }
-                RecordDataChain::Next(_) => Ok(()),
-            };
-            done.map_err(MdnsError::from)
-        });
-        done.map_err(|_| ShortBuf)?;
-        let owner = [self.label, local];
-        let owner = NameSlice::new(&owner);
-        see(Records::NO_OTHER, &owner, &|out| {
-            owner.compose(out)?;
+        let (host, instance) = ([self.label, local], [self.label, service, protocol, local]);
+        let (host, instance) = (NameSlice::new(&host), NameSlice::new(&instance));
+        let service = NameSlice::new(&SERVICE);
+        see(Records::ADDRESS, &host, &|out| out.append_slice(&self.address.octets()))?;
+        see(Records::SERVER, &instance, &|out| {
+            // Neither priority nor weight: there is one server.
+            out.append_slice(&[0; 4])?;
+            out.append_slice(&self.port.to_be_bytes())?;
+            host.compose(out)
+        })?;
+        see(Records::TEXT, &instance, &|out| Txt::new(&TEXT).compose_rdata(out))?;
+        see(Records::KIND, &DNS_SD_OWNER, &|out| service.compose(out))?;
+        see(Records::INSTANCE, &service, &|out| instance.compose(out))?;
+        see(Records::NO_OTHER, &host, &|out| {
+            host.compose(out)?;
             // Of the types 0 to 7 it has the first: A.
             out.append_slice(&[0, 1, 0x40])
         })

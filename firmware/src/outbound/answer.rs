@@ -289,10 +289,11 @@ fn retry_after(value: &[u8], now: Option<UnixMillis>) -> Option<u32> {
     let month = MONTHS.chunks_exact(3).position(|name| name == [*m1, *m2, *m3])?.saturating_add(1);
     let mut date = String::<40>::new();
     for (part, joint) in [([*y1, *y2], ""), ([*y3, *y4], "-")] {
-        write!(date, "{}{joint}", core::str::from_utf8(&part).ok()?).ok()?;
+        write!(date.as_mut_view(), "{}{joint}", core::str::from_utf8(&part).ok()?).ok()?;
     }
     let day = [*d1, *d2];
-    write!(date, "{month:02}-{}T{}Z", core::str::from_utf8(&day).ok()?, core::str::from_utf8(time).ok()?).ok()?;
+    write!(date.as_mut_view(), "{month:02}-{}T{}Z", core::str::from_utf8(&day).ok()?, core::str::from_utf8(time).ok()?)
+        .ok()?;
     let then = UnixMillis::parse(date.chars())?;
     let wait = then.0.saturating_sub(now?.0).div_ceil(1000);
     Some(u32::try_from(wait).unwrap_or(u32::MAX))

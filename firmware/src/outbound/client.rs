@@ -51,8 +51,10 @@ pub struct Rooms<'b> {
 }
 
 impl<N: Network> Client<'_, N> {
-    /// Makes a call. `body` is what is sent, if anything is; the first bytes of what comes back go into `answer`, and if
+    /// Makes a call. `body` opens what is sent, if anything is; the first bytes of what comes back go into `answer`, and if
     /// that is empty, all that is read is the head.
+    ///
+    /// It is opened behind the head: a body that is there already would lie beside the handshake, which needs most memory.
     ///
     /// The answer may come before all was sent; what it says then still counts, unless it says that all is well.
     ///
@@ -61,11 +63,11 @@ impl<N: Network> Client<'_, N> {
     ///
     /// # Cancellation
     /// May be dropped at any time; the connection goes with it.
-    pub async fn call(
+    pub async fn call<B: Source>(
         &self,
         rooms: &mut Rooms<'_>,
         request: &Request<'_>,
-        body: &mut impl Source,
+        body: &dyn Fn() -> Option<B>,
         answer: &mut [u8],
         patience: Millis,
     ) -> Result<Answer, Failure> {
@@ -111,12 +113,12 @@ impl<N: Network> Client<'_, N> {
         Err(failure.into())
     }
 
-    async fn exchange<S: Read + Write>(
+    async fn exchange<S: Read + Write, B: Source>(
         &self,
         socket: &mut S,
         rooms: &mut Rooms<'_>,
         request: &Request<'_>,
-        body: &mut impl Source,
+        body: &dyn Fn() -> Option<B>,
         answer: &mut [u8],
     ) -> Result<Answer, Failure> {
         if !request.url.is_https {
@@ -141,11 +143,11 @@ impl<N: Network> Client<'_, N> {
 }
 
 /// Asks, and hears the answer.
-async fn converse<S: Read + Write>(
+async fn converse<S: Read + Write, B: Source>(
     line: &mut Line<'_, '_, S>,
     now: Option<UnixMillis>,
     request: &Request<'_>,
-    body: &mut impl Source,
+    body: &dyn Fn() -> Option<B>,
     answer: &mut [u8],
 ) -> Result<Answer, Failure> {
     let sent = send(line, request, body).await;
@@ -162,13 +164,14 @@ async fn converse<S: Read + Write>(
     }
 }
 
-async fn send<S: Read + Write>(
+async fn send<S: Read + Write, B: Source>(
     line: &mut Line<'_, '_, S>,
     request: &Request<'_>,
-    body: &mut impl Source,
+    body: &dyn Fn() -> Option<B>,
 ) -> Result<(), Failure> {
     line.write(&|out| request.write_head(out)).await?;
     if let Some(content) = request.content {
+        let mut body = body().ok_or(Failure::Broken)?;
         let mut left = content.bytes;
         while left > 0 {
             let filled = body.fill(line.free().await?).await.map_err(|_| Failure::Broken)?;

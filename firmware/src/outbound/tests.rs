@@ -240,9 +240,9 @@ impl Asks<'_> {
             fill_random: &|_| unreachable!("nothing is secret here"),
         };
         let mut rooms = Rooms { pieces: &mut [0; 48], received: &mut [], sent: &mut [] };
-        let mut body = Pieces(self.body.unwrap_or_default().iter().copied().collect());
+        let body = || Some(Pieces(self.body?.iter().copied().collect()));
         let mut answer = std::vec![0; self.answer_bytes];
-        let called = fake.run(client.call(&mut rooms, &request, &mut body, &mut answer, PATIENCE));
+        let called = fake.run(client.call(&mut rooms, &request, &body, &mut answer, PATIENCE));
         called.map(|called| (called, answer[..called.body_bytes].to_vec()))
     }
 
@@ -583,8 +583,8 @@ fn the_wait_for_a_name_counts_too() {
     let request = Request { url: &url, query: None, fields: &[], content: None };
     let client = Client { network: &slow, place: 0, rules: &OPEN, roots: &[], now: None, fill_random: &|_| {} };
     let mut rooms = Rooms { pieces: &mut [0; 48], received: &mut [], sent: &mut [] };
-    let mut body = Pieces(VecDeque::new());
-    let called = slow.0.run(client.call(&mut rooms, &request, &mut body, &mut [], PATIENCE));
+    let body = || Some(Pieces(VecDeque::new()));
+    let called = slow.0.run(client.call(&mut rooms, &request, &body, &mut [], PATIENCE));
     assert_eq!(called.unwrap_err(), Failure::Late);
     assert_eq!(slow.0.now.get(), PATIENCE.0);
 }

@@ -3,6 +3,7 @@
 use core::fmt::{self, Write as _};
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
+use heapless::string::StringView;
 use p256::ecdsa::VerifyingKey;
 use sha2::{Digest as _, Sha256};
 
@@ -120,7 +121,7 @@ impl JwkSet {
         bytes.saturating_sub(room.len())
     }
 
-    fn write(&self, text: &mut heapless::String<PART_MAX>) -> fmt::Result {
+    fn write(&self, text: &mut StringView) -> fmt::Result {
         match (self.part, self.keys) {
             (0, _) => text.write_str("{\"keys\":["),
             (1, [Some(key), _]) => write_key(text, "", &key),
@@ -131,7 +132,7 @@ impl JwkSet {
     }
 }
 
-fn write_key(text: &mut heapless::String<PART_MAX>, comma: &str, key: &PublicKey) -> fmt::Result {
+fn write_key(text: &mut StringView, comma: &str, key: &PublicKey) -> fmt::Result {
     let (x, y) = (Text::new(&key.x), Text::new(&key.y));
     write!(
         text,

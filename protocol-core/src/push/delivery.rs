@@ -111,7 +111,7 @@ impl<'n, 's> Delivery<'n, 's> {
         let upto = if let Errand::Event(due) = &self.errand { due.upto } else { 0 };
         let mut id = DeliveryId::new();
         // cannot fail: 16 digits, a dash, and at the most 20 digits.
-        let _ = write!(id, "{:016x}-{upto}", self.nonce);
+        let _ = write!(id.as_mut_view(), "{:016x}-{upto}", self.nonce);
         id
     }
 

@@ -124,9 +124,9 @@ impl Call<'_> {
         let request = Request { url: &url, query: None, fields: &[], content };
         let (mut pieces, mut received, mut sent) = ([0; 256], vec![0; self.room_bytes], [0; 1024]);
         let mut rooms = Rooms { pieces: &mut pieces, received: &mut received, sent: &mut sent };
-        let (mut body, mut answer) = (Bytes(self.body), [0; 64]);
+        let (body, mut answer) = (|| Some(Bytes(self.body)), [0; 64]);
         let called = {
-            let call = client.call(&mut rooms, &request, &mut body, &mut answer, Millis(1000));
+            let call = client.call(&mut rooms, &request, &body, &mut answer, Millis(1000));
             let mut call = pin!(call);
             let mut polls = 0;
             loop {
