@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import time
 from urllib.parse import urlsplit
 
 TOKEN, OTHER_TOKEN = os.environ.get("MOTE_TOKEN", ""), os.environ.get("MOTE_OTHER_TOKEN", "")
@@ -55,6 +56,10 @@ class Device:
                 raw += piece
         return Answer(raw)
 
+    def patient(self):
+        """The same device, for somebody who comes back when there is no room, as is asked of clients."""
+        return Patient(f"http://{self.host}:{self.port}")
+
     def get(self, path, token=TOKEN):
         return self.ask("GET", path, token=token)
 
@@ -81,3 +86,13 @@ class Device:
         answer = self.get("/log" if after is None else f"/log?after={after}", token)
         assert answer.status == 200, (answer.status, answer.body)
         return answer.json()
+
+
+class Patient(Device):
+    def ask(self, *request, **fields):
+        for _ in range(30):
+            answer = super().ask(*request, **fields)
+            if answer.status != 503:
+                break
+            time.sleep(float(answer.fields["retry-after"]))
+        return answer
