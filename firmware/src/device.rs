@@ -23,7 +23,7 @@ use protocol_core::{
 };
 use static_cell::{ConstStaticCell, StaticCell};
 
-use self::{desk::Desk, guard::Guard, porch::Porch, wire::Wire};
+use self::{desk::Desk, guard::Guard, porch::Porch, presence::Presence, wire::Wire};
 use crate::{
     app::App,
     board::here,
@@ -49,6 +49,7 @@ mod network;
 mod outbound;
 mod porch;
 mod post;
+mod presence;
 pub(crate) mod stack;
 #[cfg(feature = "emulated")]
 mod trial;
@@ -191,6 +192,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         restart: Signal::new(),
         time_server: Signal::new(),
         name: Signal::new(),
+        presence: Presence::new(),
     });
     let local = name::is_findable(&desk.store).then(|| &*LOCAL.init(LocalName::new()));
     let reach = calls::recall(&desk.store);
@@ -234,7 +236,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
     });
 
     spawner.spawn(network::run_network(runner, guard).expect(ONCE));
-    spawner.spawn(network::watch_network(stack, node, &facts.network).expect(ONCE));
+    spawner.spawn(network::watch_network(stack, node, desk, &facts.network).expect(ONCE));
     spawner.spawn(network::tell_time(stack, node, desk).expect(ONCE));
     if let Some(own) = local {
         spawner.spawn(name::answer_to_name(stack, desk, own, u64::from_le_bytes(moments)).expect(ONCE));
@@ -253,7 +255,7 @@ pub(crate) fn start(spawner: Spawner, kit: Kit) {
         guard,
     };
     spawner.spawn(console::listen(serial, room, first.map(|first| first.token)).expect(ONCE));
-    post::employ(spawner, stack, node, &reach, signer);
+    post::employ(spawner, (stack, &desk.presence), node, &reach, signer);
     spawner.spawn(wind(node, guard).expect(ONCE));
     for worker in 0..WORKERS {
         spawner.spawn(work(worker, node, agent).expect(ONCE));

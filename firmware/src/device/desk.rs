@@ -3,7 +3,7 @@
 use embassy_sync::{blocking_mutex::raw::NoopRawMutex, signal::Signal};
 use embassy_time::{Duration, Timer, with_timeout};
 
-use super::{memo, network};
+use super::{memo, network, presence::Presence};
 use crate::{
     board::{Board, Instruments as _, Key, Position, Sensor, Trouble, here},
     mdns::Wanted,
@@ -24,6 +24,7 @@ pub(crate) struct Desk {
     pub(super) time_server: Signal<NoopRawMutex, ()>,
     /// What it is called has changed.
     pub(super) name: Signal<NoopRawMutex, Wanted>,
+    pub(super) presence: Presence,
 }
 
 /// A sensor that takes longer does not answer: a bus can hang, and must not take a worker with it.

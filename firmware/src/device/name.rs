@@ -19,7 +19,7 @@ use protocol_core::time::Millis;
 use super::{PORT, desk::Desk};
 use crate::{
     board::{Key, here},
-    mdns::{self, GROUP, HOPS, LocalName, PACKET_MAX, Place, Responder},
+    mdns::{self, GROUP, HOPS, LocalName, PACKET_MAX, Responder},
     store::Store,
 };
 
@@ -48,9 +48,9 @@ pub(super) async fn answer_to_name(
     let _ = stack.join_multicast_group(*GROUP.ip());
     socket.set_hop_limit(Some(HOPS));
     let mut responder = Responder::new(mdns::recall(&desk.store), PORT, own, seed);
+    let mut presence = desk.presence.listener();
     loop {
-        let place = whereabouts(stack);
-        responder.set_place(now(), place);
+        responder.set_place(now(), presence.try_get().flatten());
         if say(&mut socket, |_, out| Some((responder.poll_packet(now(), out)?, GROUP))) {
             let_go(&mut socket).await;
             continue;
@@ -61,11 +61,9 @@ pub(super) async fn answer_to_name(
         // Once in a hundred days something is due for nothing.
         let due = responder.poll_timeout().unwrap_or(Millis(u64::from(u32::MAX) * 2));
         let timer = Timer::at(Instant::from_millis(due.0));
-        let moved =
-            async { if place.is_some() { stack.wait_config_down().await } else { stack.wait_config_up().await } };
-        let is_said = match select4(socket.wait_recv_ready(), timer, moved, desk.name.wait()).await {
+        let is_said = match select4(socket.wait_recv_ready(), timer, presence.changed(), desk.name.wait()).await {
             Either4::First(()) => say(&mut socket, |socket, out| hear(socket, &mut responder, out)),
-            Either4::Second(()) | Either4::Third(()) => false,
+            Either4::Second(()) | Either4::Third(_) => false,
             Either4::Fourth(wanted) => {
                 let is_said = say(&mut socket, |_, out| Some((responder.goodbye(now(), out)?, GROUP)));
                 responder.rename(now(), wanted);
@@ -101,12 +99,6 @@ fn say<'s>(
     let _ =
         socket.poll_send_to(packet, IpEndpoint::from((*to.ip(), to.port())), &mut Context::from_waker(Waker::noop()));
     true
-}
-
-/// Where the device is, if it is anywhere.
-fn whereabouts(stack: Stack<'static>) -> Option<Place> {
-    let config = stack.config_v4().filter(|_| stack.is_config_up())?;
-    Some(Place { address: config.address.address(), prefix: config.address.prefix_len() })
 }
 
 fn now() -> Millis {

@@ -19,6 +19,7 @@ use protocol_core::{
 use super::{PORT, desk::Desk, guard::Guard, porch::Porch};
 use crate::{
     board::{Key, here},
+    mdns::Place,
     status::Connection,
     store::VALUE_MAX,
     wifi::{self, Link, Network},
@@ -29,11 +30,12 @@ pub(super) async fn run_network(mut runner: Runner<'static, Porch<here::Nic>>, g
     join(runner.run(), guard.network()).await.0
 }
 
-/// Says where the device is to be found, and when it is not.
+/// Says where the device is to be found, and when it is not. Nobody else may ask the stack: [`Presence`](super::presence::Presence).
 #[embassy_executor::task]
 pub(super) async fn watch_network(
     stack: Stack<'static>,
     node: &'static Node<'static>,
+    desk: &'static Desk,
     connection: &'static Connection,
 ) -> ! {
     const PATIENCE: Duration = Duration::from_secs(10);
@@ -46,11 +48,13 @@ pub(super) async fn watch_network(
             }
         }
         if let Some(config) = stack.config_v4() {
-            connection.address.set(Some(config.address.address()));
+            let (address, prefix) = (config.address.address(), config.address.prefix_len());
+            connection.address.set(Some(address));
+            desk.presence.set(Some(Place { address, prefix }));
             defmt::info!(
                 "{=str} at http://{}:{=u16}/ after {=u64} ms",
                 here::NAME,
-                config.address.address(),
+                address,
                 PORT,
                 Instant::now().as_millis()
             );
@@ -60,6 +64,7 @@ pub(super) async fn watch_network(
         node.retry_deliveries();
         stack.wait_config_down().await;
         connection.address.set(None);
+        desk.presence.set(None);
         defmt::warn!("the address is gone");
         node.note(Note::new(Level::Warn, "the network is gone"));
     }
@@ -113,7 +118,7 @@ pub(super) async fn tell_time(stack: Stack<'static>, node: &'static Node<'static
 
     let mut pause = PAUSE_MIN;
     loop {
-        stack.wait_config_up().await;
+        desk.presence.wait().await;
         let next = match ask_time(stack, desk).await {
             Some(time) => {
                 if node.wall_time().is_none() {

@@ -15,12 +15,13 @@ use embedded_io_async::{ErrorType, Read, Write};
 use heapless::Vec;
 use protocol_core::time::Millis;
 
-use super::hang_up;
+use super::{hang_up, presence::Presence};
 use crate::outbound::{ADDRESSES, Ending, Network, Unreachable};
 
 /// The network of the board, as a caller sees it, with a socket for each of `PLACES` callers.
 pub(super) struct Outside<const PLACES: usize> {
     pub(super) stack: Stack<'static>,
+    pub(super) presence: &'static Presence,
     pub(super) sockets: [RefCell<TcpSocket<'static>>; PLACES],
 }
 
@@ -33,7 +34,7 @@ impl<const PLACES: usize> Network for Outside<PLACES> {
     type Socket<'n> = Line<'n>;
 
     async fn ready(&self) {
-        self.stack.wait_config_up().await;
+        self.presence.wait().await;
     }
 
     async fn resolve(&self, host: &str) -> Result<Vec<IpAddr, ADDRESSES>, Unreachable> {

@@ -10,7 +10,7 @@ use protocol_core::{
 };
 use static_cell::{ConstStaticCell, StaticCell};
 
-use super::{ONCE, outbound::Outside};
+use super::{ONCE, outbound::Outside, presence::Presence};
 use crate::{
     outbound::Rooms,
     push::{Attempt, Post},
@@ -56,7 +56,7 @@ pub(super) fn prepare(engine: &mut Engine<'static>, reach: &Reach<'static>) {
 /// Lets senders send.
 pub(super) fn employ(
     spawner: Spawner,
-    stack: Stack<'static>,
+    (stack, presence): (Stack<'static>, &'static Presence),
     node: &'static Node<'static>,
     reach: &Reach<'static>,
     signer: Option<&'static Signer>,
@@ -76,7 +76,7 @@ pub(super) fn employ(
     });
     let post = POST.init(Post {
         node,
-        network: NETWORK.init(Outside { stack, sockets }),
+        network: NETWORK.init(Outside { stack, presence, sockets }),
         rules: RULES.init(reach.webhooks.rules),
         roots: reach.roots,
         signer,
