@@ -142,13 +142,14 @@ discovery_tools() {
     want ip iproute2
     want unshare util-linux
     want avahi-daemon avahi-daemon avahi-utils libnss-mdns dbus
+    tests/discovery/run.sh install
 }
 discovery_sim() {
-    discovery_tools
+    discovery_tools || return
     tests/discovery/run.sh sim
 }
 discovery_board() {
-    discovery_tools
+    discovery_tools || return
     tests/hostile/wire.py tests/with-board.sh "$1" tests/discovery/run.sh
 }
 
