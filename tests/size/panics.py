@@ -33,6 +33,7 @@ PANICS = re.compile(
 EXPLAINED = [
     ("", "panic_const_async_fn_resumed", "", "a future that is polled behind its end: only an executor could"),
     ("http/mod.rs", "panic_fmt", "assert!", "buffers that are too small: the board lends them"),
+    ("http/handler.rs", "^panic$", None, "a `Map` of futures-util that is polled behind its end: picoserve does not"),
     ("http/body.rs", "slice_index_fail", None, "embedded-io's `read_exact`, which trusts the count of our own reader"),
     ("engine/wait.rs", "panic_bounds_check", "self.jobs[worker]", "a worker's number, which the firmware gives it"),
     ("signing/keys.rs", "panic_already", "self.keys", "a borrow that outlives its call: nobody keeps one"),
@@ -91,7 +92,7 @@ def explanation(path, line, panic):
     lines = (ROOT / path).read_text().splitlines()
     text = lines[line - 1] if 0 < line <= len(lines) else ""
     for file, which, says, why in EXPLAINED:
-        if path.endswith(file) and which in panic and (line == 0 if says is None else says in text):
+        if path.endswith(file) and re.search(which, panic) and (line == 0 if says is None else says in text):
             return why
     return None
 

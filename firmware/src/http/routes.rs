@@ -173,7 +173,7 @@ impl Problem {
 
     /// How long it is.
     pub(super) fn length(&self) -> usize {
-        self.pieces().iter().map(|piece| piece.len()).sum()
+        self.pieces().iter().map(|piece| piece.len()).fold(0, usize::saturating_add)
     }
 
     pub(super) const NO_PATH: Self =
